@@ -370,7 +370,8 @@ class TestErrors:
         self.check(
             run(csv),
             "columns with missing values: mean_radius; impute them, leave them out with --drop, or "
-            "their rows with --missing drop",
+            "their rows with --missing drop; in CSV and Excel files, empty fields and words such "
+            "as NA, None and null count as missing",
         )
 
     def test_pairs(self, csv: Path) -> None:

@@ -158,7 +158,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"\bn_simulations and rng are for\b", "n_simulations is for"),
     (r" \(JAX_PLATFORMS, or jax\.config\.jax_platforms, is", " (JAX_PLATFORMS is"),
     (r"\ba list or mapping of\b", "a list of"),
-    (r"\brecall\(labels=\[\.\.\.\]\)", "'recall[\"ill\"]'"),
+    (r"\buv\.metrics\.(\w+)\(labels=\[\.\.\.\]\)", r"""'\1["ill"]'"""),
     (r"\b(\w+)=\['(\w+)'\]", r'\1 = "\2"'),
     (r"\bsample_weight= of prediction_losses\(\)|\bsample_weight\b", "weights"),
     (r"\bshape \((\d+), (\d+)\)", r"\1 x \2 values"),
@@ -212,7 +212,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
     (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
-    (r"\b([a-z]\w*)=(?=\d|(?:True|False|None)\b)", r"\1 = "),
+    (r"\b([a-z]\w*)=(?=-?\d|(?:True|False|None)\b)", r"\1 = "),
     # An argument without a value.
     (r"\b([a-z]\w*)=(?=\s)", r"\1 ="),
     (r"\b([a-z]\w*)=(?=[,:;.)]|$)", r"\1 = "),

@@ -238,7 +238,10 @@ def test_without_learning_errors_are_those_of_a_fixed_rule(make, clustered):
     table[losses.design.testing] = losses.predictions[0]
     scores = table[first, np.arange(N)]
     options = {"bins": [0, 0.4, 1]} if make is uv.curves.calibration else {"thresholds": [0.4, 0.6]}
-    learnt = make(losses, **options).band("a")
+    curve = make(losses, **options)
+    assert ", by expected counts over rules learnt from" in curve.settings["estimand"]
+    assert ",," not in curve.settings["estimand"]
+    learnt = curve.band("a")
     fixed = make(losses.target, {"a": scores}, groups=groups, **options).band("a")
     np.testing.assert_allclose(learnt.estimate, fixed.estimate, atol=1e-12)
     np.testing.assert_allclose(learnt.se, fixed.se, atol=1e-12)

@@ -70,6 +70,65 @@ def test_models_with_the_same_predictions_are_undecided(folder):
     assert ("whose predictions are the same" in " ".join(helped.split())) == (found.exit_code == 3)
 
 
+ROWS = "--target y --scores a"
+
+SAID_IN_OPTIONS = {
+    "a ratio of scores": (
+        "plan rules.csv --target number --learner ridge --other ridge:9 --ratio 0.9 --metric rmse",
+        "--ratio is about losses, but --metric rmse is not a loss: use --difference",
+    ),
+    "repeats by a design": (
+        "compare rules.csv --target y --learner lda --metric f1 --repeats 2 --pos-label 1 "
+        "--test cross_validation_wald",
+        "evidence; use --repeats 1",
+    ),
+    "repeats by columns": (
+        f"predictions rules.csv {ROWS} --metric f1 --fold fold --repeat repeat",
+        "evidence; pass fold and predictions of one repeat",
+    ),
+    "an impossible error rate": (
+        f"predictions rules.csv {ROWS} --null-value 2",
+        "--null-value 2 is not a value that the error rate can have, which lies between 0 and 1: "
+        "change it\n",
+    ),
+    "a label that y lacks": (
+        "predictions rules.csv --target y --scores a,fold --metric f1",
+        "predictions['fold'] contains 2, and --metric f1 is about the two classes of y: name one "
+        "class, as in 'f1[\"ill\"]', or an average, such as f1_macro\n",
+    ),
+    "one of several classes": (
+        "predictions rules.csv --target fold --scores number --metric average_precision",
+        "merge classes, or use --pos-label for one of them against the rest\n",
+    ),
+    "ranks of learners": (
+        "compare rules.csv --target y --learner lda --metric average_precision",
+        "Fit on other observations and use ucvtest predictions with --metric average_precision, or "
+        "use --metric auc\n",
+    ),
+    "a metric that is misspelt": (
+        f"predictions rules.csv {ROWS} --metric f11",
+        "--metric f11 is unknown: did you mean 'f1'?",
+    ),
+    "an impossible AUC": (
+        f"predictions rules.csv {ROWS} --loss auc --null-value 2",
+        "--null-value 2 is not a value that the AUC can have, which lies between 0 and 1: "
+        "change it\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), SAID_IN_OPTIONS.values(), ids=SAID_IN_OPTIONS)
+@pytest.mark.filterwarnings("always:.* labels that do not occur in y")
+def test_messages_speak_of_options(folder, line, message):
+    rows = np.arange(24)
+    columns = {"y": rows % 2, "a": rows // 3 % 2, "number": np.sin(rows), "wave": np.cos(rows)}
+    table = pd.DataFrame({**columns, "fold": rows % 3, "repeat": rows // 12})
+    table.to_csv("rules.csv", index=False)
+    refused = typed(line)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+
+
 def test_missing_rows_are_left_out(folder):
     table = few_patients().astype({"n": float})
     table.loc[3, "n"] = np.nan
@@ -80,6 +139,59 @@ def test_missing_rows_are_left_out(folder):
         found = typed(f"{command} --missing drop -q")
         assert found.exit_code in (0, 3)
         assert "1 rows with missing values are left out" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [
+        (
+            "compare plan select",
+            "metrics of one class, such as f1, need it unless labels are 0 and",
+        ),
+        ("predictions gate", "What counts alike; with --metric always rows."),
+    ],
+)
+def test_help_says_which_metrics_decide(commands, words):
+    for command in commands.split():
+        helped = typed(f"{command} --help", terminal_width=10_000).stdout
+        assert words in " ".join(helped.split())
+
+
+MISSING = (
+    "in CSV and Excel files, empty fields and words such as NA, None and null count as missing"
+)
+
+
+def test_words_that_count_as_missing_are_named_by_column(folder):
+    region = np.where(np.arange(60) % 2, "EU", "NA")
+    guess = np.where(np.arange(60) % 15, region, "")
+    pd.DataFrame({"region": region, "guess": guess, "x": RNG.normal(size=60)}).to_csv("na.csv")
+    hint = "if NA in region is a label, write it as another word"
+    call = "--target region --scores guess --missing"
+    columns = "Error: columns with missing values: region, guess; leave out their rows with"
+    refused = typed(f"predictions na.csv {call} raise").stderr
+    assert refused == f"{columns} --missing drop; {MISSING}; {hint}\n"
+    left_out = "32 rows with missing values are left out (30 in region, 32 in guess)"
+    for command in (f"predictions na.csv {call} drop", f"gate na.csv {call} drop --margin 0.1"):
+        shown = typed(command.replace("guess", "guess,x") if "gate" in command else command)
+        assert f"Warning: {left_out}; {MISSING}; {hint}.\n" in shown.stderr
+    learning = "na.csv --target region --learner lda --drop guess"
+    for command in (f"compare {learning}", f"select {learning}", f"plan {learning} --width 0.1"):
+        assert f"--missing drop; {MISSING}; {hint}\n" in typed(command).stderr
+    pd.DataFrame({"y": ["NA", "null"] * 9, "a": 0}).to_csv("all.csv")
+    lost = typed("predictions all.csv --target y --scores a --missing drop").stderr
+    assert "every row has a missing value in one of the used columns (18 in y)" in lost
+    assert "if NA or null in y is a label" in lost
+
+
+def test_rows_without_a_label_are_left_out_by_the_recommended_test(folder):
+    TABLE.assign(ill=TABLE["ill"].where(TABLE.index > 1)).to_csv("gaps.csv", index=False)
+    learning = "--target ill --learner lda --drop model_a,model_b --json -"
+    TABLE[2:].to_csv("whole.csv", index=False)
+    found = typed(f"compare gaps.csv {learning} --missing drop")
+    assert "(2 in ill)" in found.stderr
+    expected = typed(f"compare whole.csv {learning}")
+    assert json.loads(found.stdout)["pvalue"] == json.loads(expected.stdout)["pvalue"]
 
 
 def test_repeated_folds_have_a_column_of_their_own(folder):

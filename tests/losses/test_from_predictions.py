@@ -2,6 +2,8 @@
 
 import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -209,6 +211,36 @@ def test_groups_are_kept_and_taken_by_the_tests():
     assert result.df == len(PLACE) // 2 - 1
 
 
+def test_names_are_columns_of_a_mapping_as_of_a_table():
+    columns = {"y": Y, "place": PLACE // 2, **RULES}
+    found, expected = (
+        uv.Losses.from_predictions("y", kind(columns), groups="place")
+        for kind in (dict, pd.DataFrame)
+    )
+    assert found.learners == expected.learners == tuple(RULES)
+    assert found.values.tolist() == expected.values.tolist()
+    assert found.groups.tolist() == expected.groups.tolist()
+    with pytest.raises(ValueError, match="y='z' is not a column of predictions, which has 'y', "):
+        uv.Losses.from_predictions("z", columns)
+
+
+def test_exact_numbers_are_not_called_labels():
+    why = r"^y contains numbers of the type {}, which count as labels: convert them to float$"
+    for kind in (Decimal, Fraction):
+        y = [kind(place) / 4 for place in range(8)]
+        for options in ({"metric": "r2"}, {"loss": "squared"}):
+            with pytest.raises(ValueError, match=why.format(kind.__name__)):
+                uv.Losses.from_predictions(y, {"a": [0.5] * 8}, **options)
+        with pytest.raises(ValueError, match=why.format(kind.__name__)):
+            uv.CorrectedTTest(np.eye(8), y, "ridge")
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "auc"}, {"metric": "f1"}], ids=str)
+def test_nothing_is_not_one_class(options):
+    with pytest.raises(ValueError, match=r"^y is empty: at least one observation is needed$"):
+        uv.Losses.from_predictions([], {"a": []}, **options)
+
+
 def test_labels_that_were_never_seen_are_errors_with_a_warning():
     rule = np.where(PLACE == 3, 7, RULES["a"])
     with pytest.warns(
@@ -218,7 +250,9 @@ def test_labels_that_were_never_seen_are_errors_with_a_warning():
     assert losses.means[0, 0] == pytest.approx((rule != Y).mean())
     with (
         pytest.warns(uv.UcvtestWarning, match="labels that do not occur in y"),
-        pytest.raises(ValueError, match="predictions contains 7, for which the matrix has no cost"),
+        pytest.raises(
+            ValueError, match=r"^predictions\['a'\] contains 7, for which the matrix has"
+        ),
     ):
         made({"a": rule}, loss=[[0, 1], [1, 0]])
 

@@ -6,6 +6,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics as sk
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
@@ -147,6 +148,16 @@ def test_numbers_score_as_in_scikit_learn(seed):
     same(value_of(uv.metrics.net_benefit(q), labels, probabilities), net)
 
 
+def test_weighted_kappas_follow_the_order_of_a_categorical():
+    grades = ["low", "high", "top"]
+    y, p = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 2, 1, 1, 2, 0])
+    true = pd.Series(pd.Categorical.from_codes(y, grades, ordered=True))
+    predicted = np.array(grades)[p]
+    same(value_of("kappa_linear", true, predicted), OF_TABLE["kappa_linear"](y, p))
+    by_name = value_of("kappa_linear", np.asarray(true), predicted)
+    assert abs(by_name - OF_TABLE["kappa_linear"](y, p)) > 0.01
+
+
 def test_labels_that_y_lacks_count_as_in_scikit_learn():
     y, p = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 1, 3, 2, 0])
     names = np.array(["b", "d", "f", "c"])
@@ -157,7 +168,10 @@ def test_labels_that_y_lacks_count_as_in_scikit_learn():
                 same(value_of(metric, true, predicted), function(true, predicted))
     with (
         pytest.warns(uv.UcvtestWarning, match="labels that do not occur in y"),
-        pytest.raises(ValueError, match=r"predictions contains 2, .* name an average"),
+        pytest.raises(
+            ValueError,
+            match=r"^predictions\['a'\] contains 2, .* as in uv.metrics.f1\(labels=",
+        ),
     ):
         value_of("f1", y % 2, p % 3)
 

@@ -325,6 +325,11 @@ def test_a_ratio_is_planned_on_the_log_scale():
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "width": 0.2}, "difference and width are gi"),
         ((X, Y, "lda", "knn:1"), {"difference": 0}, "difference must not be 0"),
         ((X, Y, "lda", "knn:1"), {"ratio": 1}, "ratio must be positive and not 1, got 1"),
+        (
+            (X, X[:, 1], "ridge", "ridge:9"),
+            {"ratio": 0.9, "metric": "rmse"},
+            "^ratio= is about losses, but metric='rmse' is not a loss: use difference=$",
+        ),
         ((X, Y, "lda"), {"difference": 0.1}, "difference compares two learners"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "power": 0.01}, "power must lie between alp"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "learn_size": 25}, "a pilot of 40 obser"),

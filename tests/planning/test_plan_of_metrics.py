@@ -46,6 +46,9 @@ def test_what_cannot_be_planned_is_refused():
     none = uv.Losses.from_predictions(Y, {"rule": np.zeros(120, int)}, metric="precision")
     with pytest.raises(ValueError, match=r"precision is 0/0 in the pilot.*another metric"):
         uv.plan(none, width=0.1)
+    flat = uv.Losses.from_predictions(np.full(80, 2.5), {"rule": FITTED}, metric="r2")
+    with pytest.raises(ValueError, match="R2 is 0/0 in the pilot, because the response or the p"):
+        uv.plan(flat, width=0.1)
     losses = uv.Losses.from_predictions(Y, RULES, metric="f1")
     with pytest.raises(ValueError, match="difference must be below 1"):
         uv.plan(losses, difference=1.2)

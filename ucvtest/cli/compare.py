@@ -299,7 +299,7 @@ def compare(
             groups,
             sep=sep,
             one_hot=one_hot,
-            gaps=missing == "drop",
+            missing=missing,
         )
 
         import ucvtest as uv
@@ -403,6 +403,7 @@ def _run_test(
     from ucvtest.common.execution import Execution
     from ucvtest.comparison.budget import affordable_within
     from ucvtest.comparison.default import recommended
+    from ucvtest.data.missing import complete_rows
     from ucvtest.data.rows import Reported
     from ucvtest.evaluation.problem import Problem
 
@@ -417,13 +418,18 @@ def _run_test(
         if max_seconds is not None:
             pair = (learners[0], learners[-1])
             affordable = affordable_within(max_seconds, [pair], Execution.of(seed, None, None))
-        names = ("pos_label", "groups", "group_weight")
-        of_rows = {name: shared[name] for name in names if name in shared}
+        names = ("pos_label", "group_weight")
+        of_classes = {name: shared[name] for name in names if name in shared}
 
         def problem() -> Problem:
+            missing = shared.get("missing", "raise")
+            features, response, groups, _ = complete_rows(X, y, shared.get("groups"), missing)
             # The test that is made then warns about striking rows.
             return Problem.of_loss_or_auc(
-                Reported(X), y, list(learners), metric_or_loss, several_classes=True, **of_rows
+                *(Reported(features), response, list(learners), metric_or_loss),
+                several_classes=True,
+                groups=groups,
+                **of_classes,
             )
 
         default = recommended(problem, len(learners), metric_or_loss, affordable=affordable)

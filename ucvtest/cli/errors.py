@@ -34,6 +34,9 @@ ALIASES = {
 
 REMEDIES = {
     "n_jobs": re.compile(r"(?:more )?\bn_jobs, "),
+    "n_repeats": re.compile(r"use n_repeats=1, or (?=pass fold)"),
+    "fold": re.compile(r", or pass fold and predictions of one repeat"),
+    "interval": re.compile(r", or use interval='wald'"),
     "criteria": re.compile(r"name fewer in criteria, such as criteria=\[[^]]*\], "),
 }
 """What messages advise that has no option, by the argument that it is about."""
@@ -41,6 +44,14 @@ REMEDIES = {
 METRICS = (
     (re.compile(r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*"), ""),
     (re.compile(r"\buv\.metrics\.(\w+)\('(\w+)'\)"), r"\1_\2"),
+    (re.compile(r"\buv\.metrics\.(\w+)\(labels=\[\.\.\.\]\)"), r"""'\1["ill"]'"""),
+    (
+        re.compile(
+            r"\buv\.Losses\.from_predictions\((?:y, scores|uv\.survival\(time, event\), risks), "
+            r"(metric='[^']+')\)(?: with uv\.HoldOutTest)?"
+        ),
+        r"ucvtest predictions with \1",
+    ),
     (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
     (
         re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),

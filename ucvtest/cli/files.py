@@ -1,16 +1,23 @@
 """Tables in files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ucvtest.cli.errors import show_warning
-from ucvtest.data.files import STDIN
+from ucvtest.data.files import MISSING_WORDS, STDIN
 from ucvtest.data.frames import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MISSING = (
+    "in CSV and Excel files, empty fields and words such as NA, None and null count as missing"
+)
+
+RULES_REMEDY = "leave out their rows with --missing drop"
+LEARNING_REMEDY = "impute them, leave them out with --drop, or their rows with --missing drop"
 
 MAX_NAMES = 8
 
@@ -26,9 +33,12 @@ def read(
     *,
     sep: str | None = None,
     one_hot: bool = False,
-    gaps: bool = False,
+    missing: str = "raise",
 ) -> "tuple[pd.DataFrame, Any, Any]":
-    """Features, response and groups, if there are any, of a file; `gaps` are missing values."""
+    """Features, response and groups, if there are any, of a file.
+
+    Rows with missing values stay if they may be dropped: the library drops them, with a note.
+    """
     if groups == target:
         raise ValueError(f"--groups {groups}: that is the target")
     group_columns = [] if groups is None else [groups]
@@ -39,8 +49,8 @@ def read(
     if target in drop:
         raise ValueError(f"--drop {target}: that is the target")
     features = table.drop(columns=[target, *drop, *group_columns])
-    if not gaps:
-        _check_complete(features)
+    used_columns = [target, *group_columns, *features.columns]
+    without_gaps(table, used_columns, missing, LEARNING_REMEDY)
     if one_hot:
         features = _one_hot(features)
     _check_features(features, path)
@@ -96,17 +106,36 @@ def listed_columns(
 
 
 def without_gaps(
-    table: "pd.DataFrame", option_columns: Sequence[tuple[str, str]], missing: str
+    table: "pd.DataFrame", used_columns: Sequence[str], missing: str, remedy: str = RULES_REMEDY
 ) -> "pd.DataFrame":
     """The table without rows that miss a value in a used column, if these may be dropped."""
-    if missing == "raise":
+    gaps = table[list(dict.fromkeys(used_columns))].isna()
+    counts = {name: count for name, count in gaps.sum().items() if count}
+    if not counts:
         return table
-    complete = table.dropna(subset=list(dict.fromkeys(name for _, name in option_columns)))
+    meaning = MISSING + _lost_labels(table, counts)
+    if missing == "raise":
+        raise ValueError(f"columns with missing values: {_listed([*counts])}; {remedy}; {meaning}")
+    complete = table[~gaps.any(axis=1)]
+    by_column = _listed([f"{count} in {name}" for name, count in counts.items()])
     if not len(complete):
-        raise ValueError("every row has a missing value in one of the used columns")
-    if len(complete) < len(table):
-        show_warning(f"{len(table) - len(complete)} rows with missing values are left out.")
+        raise ValueError(
+            f"every row has a missing value in one of the used columns ({by_column}): {meaning}"
+        )
+    n_dropped = len(table) - len(complete)
+    show_warning(f"{n_dropped} rows with missing values are left out ({by_column}); {meaning}.")
     return complete.reset_index(drop=True)
+
+
+def _lost_labels(table: "pd.DataFrame", names: Iterable[Any]) -> str:
+    """The hint that words which count as missing may be labels; "" if fields are empty."""
+    words_by_column = table.attrs.get(MISSING_WORDS, {})
+    hints = [
+        f"; if {' or '.join(words_by_column[name])} in {name} is a label, write it as another word"
+        for name in names
+        if all(words_by_column.get(name, [""]))
+    ]
+    return "".join(hints[:MAX_NAMES])
 
 
 def _check_there(path: Path) -> None:
@@ -140,15 +169,6 @@ def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":
     encoded = pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
     # A missing text is different from the text without a column.
     return encoded.mask(features[textual].isna().any(axis=1))
-
-
-def _check_complete(features: "pd.DataFrame") -> None:
-    incomplete = list(features.columns[features.isna().any()])
-    if incomplete:
-        raise ValueError(
-            f"columns with missing values: {_listed(incomplete)}; impute them, leave them out "
-            "with --drop, or their rows with --missing drop"
-        )
 
 
 def _check_features(features: "pd.DataFrame", path: Path) -> None:

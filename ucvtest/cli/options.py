@@ -103,7 +103,11 @@ LossOption = Annotated[
     typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
 ]
 LabelOption = Annotated[
-    str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
+    str | None,
+    typer.Option(
+        help="The positive class. [default: the last in sorted order; metrics of one class, such "
+        "as f1, need it unless labels are 0 and 1, false and true, or -1 and 1]"
+    ),
 ]
 PositiveOption = Annotated[
     str | None,
@@ -153,7 +157,10 @@ RepeatOption = Annotated[
 ]
 RuleGroupWeightOption = Annotated[
     GroupWeightName | None,
-    typer.Option(help="What counts alike. [default: row for correct, otherwise group]"),
+    typer.Option(
+        help="What counts alike; with --metric always rows. [default: row for correct, otherwise "
+        "group]"
+    ),
 ]
 ReportOption = Annotated[
     Path | None,
@@ -204,7 +211,10 @@ MetricsOption = Annotated[
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],
-    typer.Option(help="Rows with missing values: refuse them, or leave them out with a note."),
+    typer.Option(
+        help="Rows with missing values, which are empty fields and words such as NA, None and "
+        "null: refuse them, or leave them out with a note."
+    ),
 ]
 
 OWN_OPTIONS = {

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors, show_warning
+from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
 from ucvtest.cli.options import (
     STDOUT,
     DropOption,
     GroupsOption,
+    LabelOption,
     LossName,
     MetricOption,
     MissingOption,
@@ -65,9 +66,7 @@ def plan(
         typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
     ] = None,
     metric: MetricOption = None,
-    pos_label: Annotated[
-        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
-    ] = None,
+    pos_label: LabelOption = None,
     groups: GroupsOption = None,
     missing: MissingOption = "raise",
     one_hot: OneHotOption = False,
@@ -95,15 +94,14 @@ def plan(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(plan):
         check_options(alpha, plot, None if json == STDOUT else json)
-        gaps = missing == "drop"
-        X, y, labels = read(data, target, drop or [], groups, sep=sep, one_hot=one_hot, gaps=gaps)
+        X, y, labels = read(
+            data, target, drop or [], groups, sep=sep, one_hot=one_hot, missing=missing
+        )
 
         import ucvtest as uv
         from ucvtest.data.missing import complete_rows
 
-        X, y, labels, n_dropped = complete_rows(X, y, labels, missing)
-        if n_dropped:
-            show_warning(f"{n_dropped} rows with missing values are left out.")
+        X, y, labels, _ = complete_rows(X, y, labels, missing)
         sample_plan = uv.plan(
             X,
             y,

@@ -204,7 +204,9 @@ def losses_of(
         (f"--{option}", name) for option, name in row_columns.items() if name is not None
     ]
     sep, missing = rows
-    table = without_gaps(read_table(data, option_columns, sep), option_columns, missing)
+    table = without_gaps(
+        read_table(data, option_columns, sep), [name for _, name in option_columns], missing
+    )
 
     import ucvtest as uv
 

@@ -74,10 +74,11 @@ def select(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(select):
         check_options(0.05, plot, json)
-        gaps = missing == "drop"
         if groups is None and group_weight != "group":
             raise ValueError("--group-weight does not apply without --groups")
-        X, y, labels = read(data, target, drop or [], groups, sep=sep, one_hot=one_hot, gaps=gaps)
+        X, y, labels = read(
+            data, target, drop or [], groups, sep=sep, one_hot=one_hot, missing=missing
+        )
 
         import ucvtest as uv
         from ucvtest import __version__

@@ -117,7 +117,7 @@ def calibration(
         quantities=(replace(PRECISION, name="share of positives"),),
         x=means,
         x_name="mean prediction",
-        estimand="share of positives given the bin of the prediction,",
+        estimand="share of positives given the bin of the prediction",
         differences=False,
         notes=_fewer_bins(bins, n_bins),
     )

@@ -10,6 +10,7 @@ from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.scored_rows import ScoredRows, scored_rows
+from ucvtest.losses.predicted import quoted
 from ucvtest.losses.table import Losses
 
 __all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
@@ -75,17 +76,18 @@ def read_inputs(
             f"the losses (loss={y.loss!r}) keep scores, whose scale is not known, but this curve "
             f"needs probabilities: {_probabilities(y)}"
         )
-    scores = tested.scores
-    if not np.isfinite(scores).all():
-        raise ValueError(
-            "predictions contains infinite scores, which lie on one side of every threshold: "
-            "replace them by finite numbers beyond all others"
-        )
-    if probabilities and (scores.min() < 0 or scores.max() > 1):
-        raise ValueError(
-            f"predictions goes from {scores.min():.3g} to {scores.max():.3g}, but probabilities "
-            f"lie between 0 and 1: {_probabilities(y)}, or use uv.curves.roc for other scores"
-        )
+    for name, scores in zip(tested.learners, tested.scores, strict=True):
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"{quoted(name)} contains infinite scores, which lie on one side of every "
+                "threshold: replace them by finite numbers beyond all others"
+            )
+        if probabilities and (scores.min() < 0 or scores.max() > 1):
+            raise ValueError(
+                f"{quoted(name)} goes from {scores.min():.3g} to {scores.max():.3g}, but "
+                f"probabilities lie between 0 and 1: {_probabilities(y)}, or use uv.curves.roc for "
+                "other scores"
+            )
     if seed is None:
         seed = int(generator.integers(LARGEST_SEED))
     return Inputs(**vars(tested), alpha=float(alpha), seed=seed)

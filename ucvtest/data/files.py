@@ -10,15 +10,18 @@ import warnings
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STDIN", "read_table", "without_row_numbers"]
+__all__ = ["MISSING_WORDS", "STDIN", "read_table", "without_row_numbers"]
 
 STDIN = "-"
 """Stands for the standard input instead of a path."""
+
+MISSING_WORDS = "missing_words"
+"""Key in `attrs` of a table from delimited text: what stands for missing values, by column."""
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -34,7 +37,7 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     Accepted are delimited text with a header, JSON lines or an array of records, the first sheet of
     an Excel file, parquet and feather. Text may be compressed (gz, bz2, xz) and is in UTF-8, UTF-16
     or Latin-1. Its separator is found in the header; with semicolons, numbers may have decimal
-    commas.
+    commas. Empty fields and words such as NA, None and null are missing values, as in pandas.
 
     Raises
     ------
@@ -172,24 +175,38 @@ def _delimited(table_text: str, sep: str | None, name: str) -> "pd.DataFrame":
 
     separator = _separator_of(table_text) if sep is None else sep
 
-    def read(decimal: str) -> "pd.DataFrame":
+    def read(**options: Any) -> "pd.DataFrame":
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 io.StringIO(table_text),
                 sep=separator,
                 index_col=False,
-                decimal=decimal,
                 low_memory=False,
+                **options,
             )
 
     try:
-        table = read(".")
-        return read(",") if separator == ";" and _has_decimal_commas(table) else table
+        table = read()
+        if separator == ";" and _has_decimal_commas(table):
+            table = read(decimal=",")
+        places = [place for place, (_, column) in enumerate(table.items()) if _may_lose(column)]
+        texts = read(usecols=places, dtype=str, keep_default_na=False) if places else table[[]]
+        table.attrs[MISSING_WORDS] = {
+            name: text_column[table[name].isna()].unique().tolist()
+            for name, text_column in texts.items()
+        }
+        return table
     except pd.errors.ParserWarning:
         raise ValueError(f"{name} has rows with more values than its header has names") from None
     except ValueError as error:  # errors of pandas do not name the file
         raise ValueError(f"{name}: {error}") from None
+
+
+def _may_lose(column: "pd.Series[Any]") -> bool:
+    """Whether texts of a column may be words that count as missing values."""
+    is_missing = column.isna()
+    return bool(is_missing.any() and (column.dtype.kind not in "iufb" or is_missing.all()))
 
 
 def _separator_of(table_text: str) -> str:

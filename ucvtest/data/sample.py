@@ -2,6 +2,8 @@
 
 import sys
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -29,6 +31,7 @@ __all__ = [
     "difference_of_names",
     "has_index",
     "make_sample",
+    "refuse_exact_numbers",
     "response_has_classes",
     "taken_for_classes",
 ]
@@ -292,6 +295,20 @@ def response_has_classes(y: Any) -> bool:
     return bool((array == np.rint(array)).all())
 
 
+def refuse_exact_numbers(response: np.ndarray) -> None:
+    """Refuse decimals and fractions, which are labels, where numbers are needed."""
+    exact = [type(value).__name__ for value in response.flat if isinstance(value, EXACT_NUMBERS)]
+    if exact:
+        raise ValueError(
+            f"y contains numbers of the type {exact[0]}, which count as labels: convert them to "
+            "float"
+        )
+
+
+EXACT_NUMBERS = (Decimal, Fraction)
+"""What databases and exact arithmetic return."""
+
+
 def taken_for_classes(
     y: Any, output: Output | None = None, *, regresses: bool = False, pos_label: Any = None
 ) -> bool:
@@ -333,6 +350,8 @@ def taken_for_classes(
     if pos_label is not None or not response_has_classes(array):
         return pos_label is not None
     if array.dtype.kind not in "iuf" or array.ndim != 1:
+        if output == "number" or (output is None and regresses):
+            refuse_exact_numbers(array)
         return True
     n_values = len(np.unique(array))
     if output == "number" or (output is None and regresses):
@@ -573,6 +592,8 @@ def _code(
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from None
     for label in classes.tolist():
         check_text("y: the label", label)
+    if not len(classes):
+        raise ValueError("y is empty: at least one observation is needed")
     if len(classes) < least_classes:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"

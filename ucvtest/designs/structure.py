@@ -78,7 +78,7 @@ def n_folds_of(design: Design) -> int:
         raise ValueError(
             f"the design is repeated {n_repeats} times, but every observation may be tested once "
             "only: repeated tests of one observation are not independent evidence; use "
-            "n_repeats=1"
+            "n_repeats=1, or pass fold and predictions of one repeat"
         )
     return design.n_resamples
 

@@ -153,6 +153,8 @@ class HypothesisTest(ABC):
     in_time: ClassVar[bool] = False
     """Whether rows must come in the order of time, which only the user knows: such a test is never
     run by default."""
+    options_limit_null: ClassVar[bool] = False
+    """Whether options of `fit` decide which null values are possible: "wald" has no limits."""
     contrasts: ClassVar[tuple[Contrast, ...]] = ("difference",)
     """How two learners can be compared."""
     only_loss: ClassVar[str | None] = None
@@ -397,6 +399,9 @@ class HypothesisTest(ABC):
                 "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
             )
         self.question = question
+        # 0, the default for differences, is a value of every metric and every difference.
+        if question.hypothesis.null_value and not cls.options_limit_null:
+            question.check_null_value()
 
     def __repr__(self) -> str:
         names = [repr(name) for name in self.question.learner_names]

@@ -41,7 +41,14 @@ from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.ranges import NAMELESS, NONNEGATIVE, Range, difference_range, range_of
+from ucvtest.metrics.ranges import (
+    NAMELESS,
+    NONNEGATIVE,
+    Range,
+    difference_range,
+    range_in_words,
+    range_of,
+)
 from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
@@ -170,6 +177,22 @@ class Question(ABC):
         if not self.paired:
             return self.range_of_one
         return NONNEGATIVE if contrast == "ratio" else difference_range(self.range_of_one)
+
+    def check_null_value(self, remedy: str = "") -> None:
+        """Refuse a null value that the value of one learner, or a difference, cannot have."""
+        null_value = self.asked_hypothesis.null_value
+        # One learner among several is not tested: its null value is NaN.
+        if math.isnan(null_value) or self.metric.per_test_set:
+            return
+        low, high = self.range_of("difference")
+        if not low <= null_value <= high:
+            estimand = self.metric.in_words
+            if self.paired:
+                estimand = f"difference of two {self.metric.plural}"
+            raise ValueError(
+                f"null_value={null_value:g} is not a value that the {estimand} can have, which "
+                f"{range_in_words((low, high))}: change it{remedy}"
+            )
 
     def reported(self, result: TestResult) -> TestResult:
         """A result in the units in which the question was asked, with limits that can be."""

@@ -388,17 +388,21 @@ def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any
     column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     if column_names:
         predictions = as_pandas("predictions", predictions)
-    if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
+    if not column_names or not hasattr(predictions, "items"):
         # Tables of other packages are refused when their columns are read.
         return arguments, predictions
     for argument, name in column_names.items():
-        if name not in predictions.columns:
+        if name not in predictions:
             raise ValueError(
                 f"{argument}={name!r:.60} is not a column of predictions, which has "
-                f"{listed(list(predictions.columns))}"
+                f"{listed(list(predictions))}"
             )
     named_columns = {argument: predictions[name] for argument, name in column_names.items()}
-    return arguments | named_columns, predictions.drop(columns=list(column_names.values()))
+    names = list(column_names.values())
+    if hasattr(predictions, "columns"):
+        return arguments | named_columns, predictions.drop(columns=names)
+    rules = {name: rule for name, rule in predictions.items() if name not in names}
+    return arguments | named_columns, rules
 
 
 def _weighted(
@@ -545,10 +549,10 @@ def _linearised(
     if metric.output == "label":
         rows, extended = numbered_labels(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
-            extra_labels = np.asarray(extended.classes).tolist()[2:]
             raise ValueError(
-                f"predictions contains {listed(extra_labels)}, and metric={metric.name!r:.60} is "
-                "about the two classes of y: name an average, such as uv.metrics.f1('macro')"
+                f"{_labels_outside(rows, extended, 2)}, and metric={metric.name!r:.60} is about "
+                "the two classes of y: name one class, as in uv.metrics.f1(labels=[...]), or an "
+                "average, such as uv.metrics.f1('macro')"
             )
         if sample.n_classes == 2 and metric.of_two:
             known_classes = np.asarray(sample.classes)
@@ -568,9 +572,7 @@ def _linearised(
         }
         if metric.output == "probability":
             check_probabilities(rows)
-    stacked = as_rows(rows, sample.n_obs)
-    if metric.cut is not None:
-        stacked = (stacked >= metric.cut).astype(float)
+    stacked = metric.decided(as_rows(rows, sample.n_obs))
     values = linearised_values(metric_of_means, target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")
@@ -622,7 +624,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             positive = {"positive": np.asarray(labels)[-1]}
         known_sample = sample
         rows, sample = numbered_labels(rules, sample)
-        _check_matrix(scored, labels, sample)
+        _check_matrix(scored, labels, sample, rows)
         scored = costs_in_order(scored, known_sample)
         settings = order_setting(COST_ORDER, cost_order(scored, known_sample))
     else:
@@ -773,7 +775,14 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
     return np.array(classes, dtype=object), places
 
 
-def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
+def _labels_outside(rows: Mapping[str, np.ndarray], sample: Sample, n_known: int) -> str:
+    """The first rule that predicts labels outside `y`, and these labels, as a clause."""
+    name = next(name for name, row in rows.items() if (row >= n_known).any())
+    extra_labels = np.asarray(sample.classes)[rows[name][rows[name] >= n_known].astype(int)]
+    return f"{quoted(name)} contains {listed(extra_labels.tolist())}"
+
+
+def _check_matrix(loss: Loss, labels: Any, sample: Sample, rows: Mapping[str, np.ndarray]) -> None:
     if loss.matrix is None:
         return
     n_rows, n_known = len(loss.matrix), len(labels)
@@ -784,21 +793,21 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
             "each prediction"
         )
     if sample.n_classes > n_known:
-        extra_labels = np.asarray(sample.classes).tolist()[n_known:]
         raise ValueError(
-            f"predictions contains {listed(extra_labels)}, for which the matrix has no cost, "
-            "because y does not contain them"
+            f"{_labels_outside(rows, sample, n_known)}, for which the matrix has no cost, because "
+            "y does not contain them"
         )
 
 
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
-    if len(classes) != 2 and metric.linearised:
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge classes"
-        )
-    if len(classes) != 2:
-        one_of_them = "pos_label= for one of them against the rest"
-        raise ValueError(
-            f"loss={metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or "
-            f"use {one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
-        )
+    if len(classes) == 2:
+        return
+    user_argument = "metric" if metric.linearised else "loss"
+    remedy = "merge classes"
+    if metric.ranks_pairs or (metric.linearised and metric.output == "score"):
+        remedy += ", or use pos_label= for one of them against the rest"
+    elif not metric.linearised:
+        remedy += f", or use {OTHER_LOSSES}"
+    raise ValueError(
+        f"{user_argument}={metric.name!r:.60} needs two classes, but y has {len(classes)}: {remedy}"
+    )

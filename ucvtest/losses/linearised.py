@@ -8,12 +8,12 @@ import numpy as np
 from ucvtest.common.memo import memoised, share_memoised
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 from ucvtest.metrics.tested_parts import PartsOfTested
 
 __all__ = [
     "CLASSES",
-    "OF_METRICS",
     "about_class",
     "errors_of_labels",
     "fields_of",
@@ -27,9 +27,6 @@ __all__ = [
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
-
-OF_METRICS = (CLASSES, "pos_label")
-"""Settings that only losses of metrics have."""
 
 
 def linearised_values(
@@ -104,7 +101,7 @@ def kept_classes(classes: Sequence[Any] | None) -> dict[str, list[Any]]:
     return {} if classes is None else {CLASSES: list(classes)}
 
 
-def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, Any]:
+def about_class(settings: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
     """Settings of losses, with the positive class of two if the metric is about one class."""
     classes = settings.get(CLASSES, ())
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None

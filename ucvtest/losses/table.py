@@ -13,6 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.sample import Sample
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
@@ -23,7 +24,6 @@ from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
     CLASSES,
-    OF_METRICS,
     about_class,
     errors_of_labels,
     fields_of,
@@ -37,10 +37,11 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
+from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.means import LOG, certain_and_wrong
 from ucvtest.metrics.named import named_smooth_metric
-from ucvtest.metrics.names import as_metric, is_share_of_errors, metric_or_loss
+from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
 from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
@@ -307,8 +308,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         Parameters
         ----------
         metric : str or metric
-            A metric that needs the same kind of prediction, such as "mcc" after "f1"; for labels
-            also "accuracy" and "zero_one".
+            A metric or a loss that needs the same kind of prediction, such as "mcc" or "accuracy"
+            after "f1", and "brier" or ``uv.metrics.net_benefit(0.2)`` after "brier_skill".
 
         Raises
         ------
@@ -327,38 +328,51 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             raise ValueError(
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
-        new_metric = metric_or_loss(metric)
-        if self.metric.output == "label" and is_share_of_errors(new_metric):
-            return self._errors(as_metric(new_metric, has_classes=True))
+        new_metric = as_metric(metric_or_loss(metric), has_classes=self.metric.output != "number")
+        kept = self.metric.wants
+        # Decisions at a threshold follow from probabilities, but not the other way round.
+        decides = kept != new_metric.wants
+        if kept not in (new_metric.wants, new_metric.wants[:1]):
+            several = ", or with metric='brier_skill', which keeps probabilities for all thresholds"
+            raise ValueError(
+                f"metric={new_metric.reported_name!r:.60} needs the {new_metric.wants_in_words} of "
+                f"each observation, but metric={self.metric.name!r:.60} kept "
+                f"{self.metric.kept_in_words}: make the losses with "
+                f"metric={new_metric.reported_name!r:.60}"
+                + (several if self.metric.cut is not None and len(new_metric.wants) > 1 else "")
+            )
+        if isinstance(new_metric, Loss):
+            return self._mean_losses(new_metric)
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
                 f"metric={metric!r:.60} is not a function of means, so about() cannot use it: make "
                 f"the losses with metric={metric!r:.60}"
             )
-        if new_metric.wants != self.metric.wants:
-            raise ValueError(
-                f"metric={new_metric.name!r:.60} needs the {new_metric.output} of each "
-                f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
-                "make the losses with that metric"
-            )
+        known = replace(self, predictions=new_metric.decided(self.predictions)) if decides else self
         metric_of_means = new_metric.made_for(self.settings.get(CLASSES, ()))
-        values = parts_where_tested(self).linearised(
+        values = parts_where_tested(known).linearised(
             metric_of_means, folds_where_tested(self.design, metric_of_means)
         )
         scored = replace(
-            self,
+            known,
             settings=about_class(self.settings, new_metric),
             **fields_of(new_metric, values, resample_means(values, self.design)),
         )
-        share_tested_parts(self, scored)
+        share_tested_parts(known, scored)
         return scored
 
-    def _errors(self, loss: Metric) -> "Losses":
-        """The errors of kept labels, or the right answers; an undecided tie is half of each."""
+    def _mean_losses(self, loss: Loss) -> "Losses":
+        """The losses of kept predictions, or their scores; an undecided tie is half an error."""
         assert self.predictions is not None
-        values = errors_of_labels(self.tested_target, self.predictions)
-        units = loss.units
+        target, units = self.tested_target, loss.units
+        if loss.output == "label":
+            values = errors_of_labels(target, self.predictions)
+        else:
+            sample = Sample(np.empty((len(target), 0)), target, None, None)
+            everywhere = np.ones(self.predictions.shape, dtype=bool)
+            values = losses_where_tested(loss, sample, self.predictions, everywhere)
         values = values if units is None else units.of(values)
+        settings = about_class(self.settings, loss)
         return replace(
             self,
             loss=loss.reported_name,
@@ -367,9 +381,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             in_words=loss.in_words,
             bounds=loss.reported_bounds,
             greater_is_better=units is not None and units.greater_is_better,
-            settings={
-                name: setting for name, setting in self.settings.items() if name not in OF_METRICS
-            },
+            settings={name: setting for name, setting in settings.items() if name != CLASSES},
             predictions=None,
             smooth=None,
         )

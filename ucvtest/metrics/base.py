@@ -121,6 +121,16 @@ class Metric:
         return "identity"
 
     @property
+    def wants(self) -> tuple[Any, ...]:
+        """The kind of predictions; metrics of the same kind can score the same predictions."""
+        return (self.output,)
+
+    @property
+    def wants_in_words(self) -> str:
+        """The prediction that it scores, in messages."""
+        return self.output
+
+    @property
     def needs_every_class(self) -> bool:
         """Whether a test set without one of the classes has no value."""
         return False

@@ -214,7 +214,8 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     Parameters
     ----------
     weights : {None, "linear", "quadratic"}
-        The order of the classes is the order of their sorted labels.
+        Distances are between places of the classes in sorted order, or in the order of an ordered
+        categorical of pandas.
 
     Returns
     -------

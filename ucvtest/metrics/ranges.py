@@ -7,7 +7,15 @@ import numpy as np
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = ["NAMELESS", "NONNEGATIVE", "Range", "difference_range", "range_of", "zeros_and_ones"]
+__all__ = [
+    "NAMELESS",
+    "NONNEGATIVE",
+    "Range",
+    "difference_range",
+    "range_in_words",
+    "range_of",
+    "zeros_and_ones",
+]
 
 Range = tuple[float, float]
 """The smallest and the largest value that an estimand can have."""
@@ -78,6 +86,14 @@ def difference_range(metric_range: Range) -> Range:
     """The possible values of a difference of two values in the same range."""
     width = metric_range[1] - metric_range[0]
     return -width, width
+
+
+def range_in_words(metric_range: Range) -> str:
+    """The limits as a clause of a message."""
+    low, high = metric_range
+    if math.isinf(low):
+        return f"is at most {high:g}"
+    return f"is at least {low:g}" if math.isinf(high) else f"lies between {low:g} and {high:g}"
 
 
 def _known_range(metric: Metric) -> Range:

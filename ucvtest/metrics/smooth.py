@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from ucvtest.data.sample import refuse_exact_numbers
 from ucvtest.metrics.base import Metric
 
 if TYPE_CHECKING:
@@ -279,9 +280,23 @@ class SmoothMetric(Metric):
         return self.rises
 
     @property
+    def without_value(self) -> str:
+        """Why the metric is 0/0, where it is."""
+        if self.of_cells:
+            return "a class is missing or was never predicted"
+        return "the response or the predictions do not vary"
+
+    @property
     def wants(self) -> tuple[Any, ...]:
-        """The kind of predictions that is kept; metrics of the same kind can share predictions."""
-        return (self.output, self.cut)
+        """The kind of predictions, with the threshold of decisions if these are kept."""
+        return (self.output,) if self.cut is None else (self.output, self.cut)
+
+    @property
+    def kept_in_words(self) -> str:
+        """The predictions that are kept, in messages."""
+        if self.cut is None:
+            return f"the {self.wants_in_words}"
+        return f"only whether the {self.output} is at least {self.cut:g}"
 
     @property
     def of_ranks(self) -> bool:
@@ -297,8 +312,11 @@ class SmoothMetric(Metric):
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
         """The predictions; 0 for untested observations."""
-        tested_predictions: np.ndarray = np.where(testing, predictions, 0.0)
-        return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
+        return self.decided(np.where(testing, predictions, 0.0))
+
+    def decided(self, predictions: np.ndarray) -> np.ndarray:
+        """Decisions at the threshold; predictions as they are if there is none."""
+        return predictions if self.cut is None else (predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
         """Refuse a positive class if the metric is about numbers, or about several classes."""
@@ -316,6 +334,7 @@ class SmoothMetric(Metric):
     def refuse_labels(self, y: np.ndarray) -> None:
         """Refuse labels in a response if the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
+            refuse_exact_numbers(y)
             raise ValueError(
                 f"metric={self.name!r:.60} needs numbers, but y contains labels: use 'f1', 'mcc' "
                 "or 'balanced_accuracy'"

@@ -98,6 +98,12 @@ class SurvivalMetric(SmoothMetric):
         """The accepted kinds of predictions: any risk if only order matters, or its own kind."""
         return ("risk",) if self.ranks else (self.output, *self.times)
 
+    @property
+    def wants_in_words(self) -> str:
+        """The risk, or probabilities by some times."""
+        kind, *times = self.wants
+        return f"{kind} by {', '.join(f'{time:g}' for time in times)}" if times else kind
+
     def times_of(self, y: Any, pos_label: Any) -> SurvivalTimes:
         """The survival times that a user passes as the response.
 

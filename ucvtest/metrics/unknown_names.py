@@ -80,7 +80,7 @@ NOT_OFFERED = {
 """Why there is no metric of this name, and what to use instead."""
 
 F_BETA = re.compile(
-    r"[fF][-_]?(?P<beta>[1-9]\d?|0?\.\d+)(?:_score)?(?P<average>_macro|_weighted|_micro)?"
+    r"[fF][-_]?(?P<beta>[2-9]|0?\.\d+)(?:_score)?(?P<average>_macro|_weighted|_micro)?"
 )
 """F-beta with its number in the name, such as "f2"; F1 has its own name."""
 

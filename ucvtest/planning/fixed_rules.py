@@ -13,6 +13,7 @@ from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules, no_value_in_words
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts
@@ -238,10 +239,11 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         return McNemar(rate, error, *rate_interval), estimate
     if losses.metric.of_survival and not np.isfinite(values).all():
         raise ValueError(f"the pilot leaves {no_value_in_words(observed)}")
-    if losses.metric.linearised and not np.isfinite(values).all():
+    metric = losses.metric
+    if isinstance(metric, SmoothMetric) and not np.isfinite(values).all():
         raise ValueError(
-            f"{losses.metric.in_words} is 0/0 in the pilot, because a class is missing or was "
-            "never predicted: use a larger pilot, or another metric"
+            f"{metric.in_words} is 0/0 in the pilot, because {metric.without_value}: use a larger "
+            "pilot, or another metric"
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:

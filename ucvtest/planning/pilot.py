@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
+from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.metrics.base import Metric
@@ -87,6 +88,7 @@ def checked_tests(
         )
     if not _is_ratio(question):
         return (test,)
+    check_ratio(test.metric, paired=test.paired, ratio="ratio=", difference="difference=")
     return test, UStatisticTest(X, y, *learners, **question)
 
 

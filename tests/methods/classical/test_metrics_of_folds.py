@@ -159,3 +159,11 @@ def test_rows_of_uneven_clusters_count_alike_from_data_and_from_losses():
         result = found.fit()
         assert result.estimate == pytest.approx(fitted.estimate, abs=1e-12)
         assert result.se == pytest.approx(fitted.se, abs=1e-12)
+
+
+def test_repeats_are_refused_in_the_words_of_a_caller_with_folds():
+    y, a = np.arange(12) % 2, np.arange(12) // 3 % 2
+    folds = np.stack([np.arange(12) // 4, np.arange(12) % 3])
+    losses = uv.Losses.from_predictions(y, {"a": [a, a]}, metric="f1", fold=folds)
+    with pytest.raises(ValueError, match=r"times, .* or pass fold and predictions of one repeat"):
+        uv.CrossValidationWaldTest.from_losses(losses)

@@ -857,6 +857,26 @@ def test_kept_labels_have_errors_too():
         chances.about("accuracy")
 
 
+def test_kept_probabilities_and_numbers_are_scored_by_losses_and_at_thresholds():
+    y, p = np.arange(12) % 2, np.arange(12) / 11
+    for kept, metrics in (
+        ("brier_skill", ("brier", "log", "neg_brier_score", "net_benefit(0.2)", "log_skill")),
+        ("r2", ("squared", "mae", "neg_mean_squared_error", "rmse")),
+    ):
+        for fold in (None, np.arange(12) // 4):
+            losses = losses_of(y, p, p**2, metric=kept, fold=fold)
+            for name in metrics:
+                found, expected = losses.about(name), losses_of(y, p, p**2, metric=name, fold=fold)
+                assert json.dumps(found.to_dict()) == json.dumps(expected.to_dict())
+    decisions = losses_of(y, p, metric="net_benefit(0.2)")
+    for name, needed in (("net_benefit(0.3)", "brier_skill"), ("brier", "brier")):
+        with pytest.raises(
+            ValueError,
+            match=rf"kept only whether the probability is at least 0\.2: .*metric='{needed}'",
+        ):
+            decisions.about(name)
+
+
 def test_plans_call_a_metric_a_score():
     plan = uv.plan(losses_of(*labels(2), metric="f1"), difference=0.2, curve=False)
     assert " Score:" in str(plan.summary())

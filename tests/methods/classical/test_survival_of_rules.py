@@ -162,9 +162,9 @@ def test_the_same_risks_by_another_metric():
     losses = losses_of("harrell", fold=FOLD)
     for metric in ("uno(9)", "auc(4)"):
         assert (losses.about(metric).values == losses_of(metric, fold=FOLD).values).all()
-    with pytest.raises(ValueError, match="kept the risk: make the losses with that metric"):
+    with pytest.raises(ValueError, match="kept the risk: make the losses with metric='brier"):
         losses.about(uv.metrics.brier(4))
-    with pytest.raises(ValueError, match="kept the event_probability"):
+    with pytest.raises(ValueError, match=r"probability by 5 .* kept the event_probability by 4:"):
         losses_of("brier(4)").about("brier(5)")
 
 

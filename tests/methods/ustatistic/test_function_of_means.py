@@ -483,6 +483,12 @@ def test_a_checkpoint_goes_on(monkeypatch, tmp_path):
     assert sum(kept) == whole.n_fits
 
 
+def test_numbers_that_do_not_vary_are_no_missing_classes():
+    for test in (uv.UStatisticTest, uv.CorrectedTTest):
+        result = test(X, np.full(48, 2.5), "ridge", metric="r2").fit(rng=0)
+        assert "R2 is 0/0 here, because the response or the predictions do not" in result.status
+
+
 class TestRefused:
     def test_what_is_no_choice(self):
         test = uv.UStatisticTest(X, Y, "lda", metric="f1")

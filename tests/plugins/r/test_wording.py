@@ -146,6 +146,7 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "or a function(x, y, xnew), got TRUE",
         ),
         ("use learn_size=(17, 11), got (5, 60)", "use learn_size = c(17, 11), got c(5, 60)"),
+        ("null_value=-1 is not a value", "null_value = -1 is not a value"),
         ("max_seconds=2 does not suffice", "max_seconds = 2 does not suffice"),
         (
             "use one of f1, or a scorer from sklearn.metrics.make_scorer",

@@ -229,17 +229,11 @@ class CrossValidationWaldTest(ResamplingTest):
         return variance
 
     def _check_area(self, variance: Variance) -> None:
-        """Refuse options for means of losses, and null values that are impossible for an AUC."""
+        """Refuse options for means of losses."""
         if variance != "all_pairs":
             raise ValueError(
                 f"variance={variance!r} is for means of losses, but the AUC has its own variance, "
                 "of pairs within folds: leave it out"
-            )
-        # One learner among several is not tested: its null value is NaN.
-        if not self.paired and (self.null_value < 0 or self.null_value > 1):
-            raise ValueError(
-                f"null_value={self.null_value:g} is not an AUC, which lies between 0 and 1: change "
-                "it"
             )
 
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:

@@ -134,6 +134,7 @@ class DeLongTest(ResamplingTest):
     r_function = "delong_learners_test"
     admits = "one split, or K-fold cross-validation done once, whose scores are pooled"
     of_fixed_rules = True
+    options_limit_null = True
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     judges_several = True
@@ -268,13 +269,8 @@ class DeLongTest(ResamplingTest):
                 "interval='logit' is for the AUC of one learner, but a difference of two has no "
                 "such scale: leave it out"
             )
-        # One learner among several is not tested: its null value is NaN.
-        outside = self.null_value < 0 or self.null_value > 1
-        if interval != "wald" and not self.paired and outside:
-            raise ValueError(
-                f"null_value={self.null_value:g} is not an AUC, which lies between 0 and 1: change "
-                "it, or use interval='wald'"
-            )
+        if interval != "wald":
+            self.question.check_null_value(remedy=", or use interval='wald'")
         return interval
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:

@@ -26,6 +26,7 @@ from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words
 from ucvtest.metrics.base import plural
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import same_everywhere
@@ -37,10 +38,7 @@ __all__ = ["Estimator", "ResamplingTest", "status_of"]
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
 
-NO_VALUE = (
-    "no estimate: {} is 0/0 here, because a class is missing or was never predicted; use more "
-    "observations, or another metric"
-)
+NO_VALUE = "no estimate: {} is 0/0 here, because {}; use more observations, or another metric"
 
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
@@ -382,10 +380,11 @@ def status_of(
             scores=scores or bool(observed.losses.greater_is_better),
             learnt=observed.design.learns,
         )
-    if math.isnan(estimate) and observed.losses.metric.of_survival:
+    metric = observed.losses.metric
+    if math.isnan(estimate) and metric.of_survival:
         return no_value_in_words(observed)
-    if math.isnan(estimate) and observed.losses.metric.linearised:
-        return NO_VALUE.format(observed.losses.in_words)
+    if math.isnan(estimate) and isinstance(metric, SmoothMetric):
+        return NO_VALUE.format(metric.in_words, metric.without_value)
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "

@@ -10,36 +10,44 @@ from ucvtest.results.fields import CONTRASTS
 __all__ = ["check_ratio", "null_value_of"]
 
 
-def check_ratio(metric: Metric, *, paired: bool) -> None:
-    """Refuse a ratio unless it is of two positive mean losses."""
+def check_ratio(
+    metric: Metric,
+    *,
+    paired: bool,
+    ratio: str = "contrast='ratio'",
+    difference: str = "contrast='difference'",
+) -> None:
+    """Refuse a ratio unless it is of two positive mean losses.
+
+    `ratio` and `difference` are the arguments in which the caller names them.
+    """
     if not paired:
-        raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
+        raise ValueError(f"{ratio} compares two learners: pass other, or leave it out")
     if not metric.is_mean:
         raise ValueError(
-            "contrast='ratio' is about mean losses, but an AUC is not a mean loss (1/2 is chance): "
-            "use contrast='difference'"
+            f"{ratio} is about mean losses, but an AUC is not a mean loss (1/2 is chance): use "
+            f"{difference}"
         )
     if metric.linearised:
         raise ValueError(
-            f"contrast='ratio' is about losses, but metric={metric.name!r:.60} is not a loss: use "
-            "contrast='difference'"
+            f"{ratio} is about losses, but metric={metric.name!r:.60} is not a loss: use "
+            f"{difference}"
         )
     if metric.units is not None and metric.units.greater_is_better:
         raise ValueError(
-            f"contrast='ratio' is about losses, but scoring={metric.units.name!r} is a score, "
-            f"whose ratio is not meaningful: use loss={metric.name!r} instead of scoring, or "
-            "contrast='difference'"
+            f"{ratio} is about losses, but scoring={metric.units.name!r} is a score, whose ratio "
+            f"is not meaningful: use loss={metric.name!r} instead of scoring, or {difference}"
         )
     if metric.counts_errors:
         raise ValueError(
-            "contrast='ratio' is not for error rates, which can be 0 and whose differences are "
-            "bounded: use contrast='difference'"
+            f"{ratio} is not for error rates, which can be 0 and whose differences are bounded: "
+            f"use {difference}"
         )
     if not never_negative(metric):
         raise ValueError(
-            f"contrast='ratio' needs a loss that is never negative, such as squared, absolute or "
-            f"log, and of {metric.name!r} nothing says so: give a uv.losses.Loss with bounds, or "
-            "use contrast='difference'"
+            f"{ratio} needs a loss that is never negative, such as squared, absolute or log, and "
+            f"of {metric.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
+            f"{difference}"
         )
 
 

@@ -21,7 +21,7 @@ from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.metrics.ranges import difference_range, range_of
-from ucvtest.metrics.smooth import Cells
+from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
@@ -282,12 +282,10 @@ def undefined_parts(
     question: Question, estimates: MetricEstimates, result_fields: dict[str, Any]
 ) -> dict[str, Any]:
     """The result if the metric is 0/0: the interval with rows added, if there is one."""
-    metric_in_words = question.metric.in_words
-    status = (
-        f"no estimate: {metric_in_words} is 0/0 here, because a class never occurs, or is never "
-        "predicted"
-    )
-    if question.metric.of_survival:
+    metric, metric_in_words = question.metric, question.metric.in_words
+    assert isinstance(metric, SmoothMetric)
+    status = f"no estimate: {metric_in_words} is 0/0 here, because {metric.without_value}"
+    if metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, because {_no_value(question)}"
     added = estimates.added if estimates.difference is None else estimates.difference
     status += "; the interval is computed with rows added" if added is not None else ""
@@ -298,7 +296,7 @@ def undefined_parts(
     )
     if added is not None:
         name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
-        limits = range_of(question.metric)
+        limits = range_of(metric)
         limits = difference_range(limits) if question.paired else limits
         studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}

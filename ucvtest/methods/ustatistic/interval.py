@@ -9,7 +9,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, PlusFour, Shape
@@ -158,14 +158,13 @@ class Interval:
         return replace(self, name=name, reason=reason)
 
     def check_null(self, null_value: float) -> None:
-        """Refuse a null value outside the range of the estimand, if the rule knows the range."""
+        """Refuse a null value outside the range of the estimand, unless "wald" was requested."""
         low, high = self.range
-        if self.name != "wald" and (null_value < low or null_value > high):
-            reported_range = self._reported(low), self._reported(high)
+        if self.requested_name != "wald" and (null_value < low or null_value > high):
+            low, high = sorted((self._reported(low), self._reported(high)))
             raise ValueError(
                 f"null_value={self._reported(null_value):g} is not a value that the estimand can "
-                f"have, which lies between {min(reported_range):g} and {max(reported_range):g}: "
-                "change it, or use interval='wald'"
+                f"have, which {range_in_words((low, high))}: change it, or use interval='wald'"
             )
 
     def _reported(self, value: float) -> float:

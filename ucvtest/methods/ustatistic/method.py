@@ -283,6 +283,7 @@ class UStatisticTest(HypothesisTest):
     takes_metrics = True
     takes_groups = True
     takes_weights = True
+    options_limit_null = True
     contrasts = CONTRASTS
     admits = (
         "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
