@@ -66,13 +66,13 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     )
 
 
-def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None:
-    """Refuse to guess which of two classes a metric is about."""
+def check_positive_of_metric(classes: Any, metric: str, *, is_named: bool) -> None:
+    """Refuse to guess which of two classes a metric is about, such as "metric='f1'"."""
     if is_named or says_positive(classes):
         return
     first, second = map(json_label, classes)
     raise ValueError(
-        f"pos_label is missing: metric={name!r:.60} is about one of two classes, and the labels "
+        f"pos_label is missing: {metric} is about one of two classes, and the labels "
         f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, "
         f"or pos_label={first!r:.60}"
     )

@@ -163,7 +163,8 @@ class FromPredictions:
         pos_label : optional
             The positive class, which scores and probabilities are about. For labels 0 and 1, False
             and True, or -1 and 1 it is the larger one. For other labels it must be named, unless
-            DataFrames name their columns.
+            DataFrames name their columns and the value is the same for both classes, as for "auc",
+            "log", "brier" and their skills.
         sample_weight : array-like, shape (n,), or str, optional
             The weight of each observation, for means. `HoldOutTest` is then about the weighted
             mean. The weighted mean is a ratio, with the standard error of weighted least squares
@@ -552,7 +553,9 @@ def _linearised(
             )
         if sample.n_classes == 2 and metric.of_two:
             known_classes = np.asarray(sample.classes)
-            check_positive_of_metric(known_classes, metric.name, is_named=sample.positive_named)
+            check_positive_of_metric(
+                known_classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+            )
             positive = {"positive": known_classes[-1]}
         if extended.n_classes > sample.n_classes:
             target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
@@ -562,6 +565,11 @@ def _linearised(
             if not metric.of_ranks or pos_label is None:
                 _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
+            if metric.asks_for_class:
+                # Names of columns do not tell which class the metric is about.
+                check_positive_of_metric(
+                    sample.classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+                )
             positive = {"positive": sample.classes[-1]}
         rows = {
             name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
