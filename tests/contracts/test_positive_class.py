@@ -183,6 +183,33 @@ def test_a_metric_that_is_the_same_for_both_classes_does_not_ask(metric: str) ->
         np.testing.assert_allclose(skill(), skill(pos_label=label))
 
 
+LATER: dict[str, tuple[Any, Callable[[uv.Losses], Any]]] = {
+    "F1 after MCC": ("mcc", lambda losses: losses.about("f1")),
+    "ROC curve": ("auc", lambda losses: uv.curves.roc(losses, rng=0)),
+    "calibration curve": ("brier_skill", lambda losses: uv.curves.calibration(losses, rng=0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::ucvtest.UcvtestWarning")
+@pytest.mark.parametrize("way", LATER)
+@pytest.mark.parametrize("learns", [True, False])
+def test_losses_made_without_the_class_do_not_tell_it_later(way: str, learns: bool) -> None:
+    metric, later = LATER[way]
+
+    def losses(pos_label: Any = None) -> uv.Losses:
+        if learns:
+            folds = uv.designs.KFold(4, stratify=True)
+            return uv.evaluate("lda", X, CASE, folds, metric=metric, pos_label=pos_label, rng=0)
+        labels = metric not in ("auc", "brier_skill")
+        rule = np.roll(CASE, 1) if labels else NAMED_COLUMNS["good"]
+        return uv.Losses.from_predictions(CASE, {"a": rule}, metric=metric, pos_label=pos_label)
+
+    with pytest.raises(ValueError, match=r"pos_label is missing: .*, with the predictions or the"):
+        later(losses())
+    for label in ("case", "control"):
+        later(losses(label))
+
+
 def test_a_function_with_pos_label_is_not_turned() -> None:
     def means(y: Any, pos_label: Any) -> Any:
         return uv.evaluate(ranks, X, y, [(range(8), range(8, 24))], "auc", pos_label=pos_label)

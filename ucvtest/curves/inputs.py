@@ -10,8 +10,6 @@ from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.scored_rows import ScoredRows, scored_rows
-from ucvtest.data.positive_class import check_positive_of_metric
-from ucvtest.data.sample import code_labels
 from ucvtest.losses.table import Losses
 
 __all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
@@ -126,9 +124,6 @@ def _of_predictions(
     except ValueError as error:
         # Curves have no argument called loss.
         raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
-    if not isinstance(y, str):
-        # Only in mappings of tables, whose columns have names, has nothing told the class so far.
-        check_positive_of_metric(code_labels(y)[0], "a curve", is_named=pos_label is not None)
     if (losses.design.testing.sum(axis=0) > 1).any():
         raise ValueError(
             "fold has several repeats of the cross-validation, but a curve counts each row once: "

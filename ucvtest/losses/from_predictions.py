@@ -22,6 +22,7 @@ from ucvtest.data.positive_class import (
     check_positive_of_metric,
     json_label,
     positive_setting,
+    unnamed_setting,
 )
 from ucvtest.data.sample import (
     Sample,
@@ -493,7 +494,8 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": column_order(user_scores, classes) if len(classes) > 2 else {},
+        "settings": (column_order(user_scores, classes) if len(classes) > 2 else {})
+        | unnamed_setting(classes, is_named=pos_label is not None),
         "positive": classes[-1],
     }
 
@@ -586,7 +588,8 @@ def _linearised(
         **fields,
         "predictions": stacked,
         "target": target,
-        "settings": kept_classes(classes),
+        "settings": kept_classes(classes)
+        | unnamed_setting(sample.classes, is_named=sample.positive_named),
         **positive,
     }
 

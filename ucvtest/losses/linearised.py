@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.memo import memoised, share_memoised
+from ucvtest.data.positive_class import UNNAMED
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
@@ -28,7 +29,7 @@ __all__ = [
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
 
-OF_METRICS = (CLASSES, "pos_label")
+OF_METRICS = (CLASSES, "pos_label", UNNAMED)
 """Settings that only losses of metrics have."""
 
 

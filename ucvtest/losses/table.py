@@ -13,6 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.positive_class import check_positive_of_losses
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
@@ -342,6 +343,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 "make the losses with that metric"
             )
         metric_of_means = new_metric.made_for(self.settings.get(CLASSES, ()))
+        if new_metric.asks_for_class:
+            check_positive_of_losses(self.settings, f"metric={new_metric.name!r:.60}")
         values = parts_where_tested(self).linearised(
             metric_of_means, folds_where_tested(self.design, metric_of_means)
         )
