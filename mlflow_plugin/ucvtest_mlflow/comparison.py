@@ -7,14 +7,11 @@ import numpy as np
 import pandas as pd
 
 from ucvtest import Losses, TestResult
-from ucvtest.losses import LOSSES
-from ucvtest.metrics.names import ALIASES, as_metric, metric_or_loss
-from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import known_metric
+from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 
-__all__ = ["Rows", "compare_predictions", "scores_for"]
+__all__ = ["Rows", "compare_predictions", "labels_of", "scores_for"]
 
 
 NEEDED = {
@@ -59,9 +56,9 @@ class Rows:
         """What the rows have in common that a comparison may need to vary; None in general."""
         if len(self.y) < 2:
             return f"as the slice has {len(self.y)} rows"
-        if len(np.unique(self.y)) == 1:
+        if pd.Series(self.y).nunique(dropna=False) == 1:
             return f"as all rows of the slice are of {np.asarray(self.y).tolist()[0]!r:.40}"
-        if self.groups is not None and len(np.unique(self.groups)) == 1:
+        if self.groups is not None and pd.Series(self.groups).nunique(dropna=False) == 1:
             return "as all rows of the slice are of one group"
         return None
 
@@ -141,14 +138,33 @@ def compare_predictions(
 
 def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"] | None:
     """What a loss, or a metric in its place, needs of models instead of labels or numbers."""
-    asked = loss if metric is None else metric_or_loss(metric)
-    if isinstance(asked, str) and known_metric(ALIASES.get(asked, asked)) is None:
-        names = ", ".join((*LOSSES, AUC.name))
-        raise ValueError(f"loss={asked!r:.60} is unknown: use one of {names}")
-    known = as_metric(asked, has_classes=True)
+    known = as_metric(loss if metric is None else metric_or_loss(metric), has_classes=True)
     if known.ranks_pairs or known.output == "score":
         return "score"
     return "probability" if known.output == "probability" else None
+
+
+def labels_of(y: np.ndarray) -> list[Any]:
+    """The different targets, in the order that columns without names have.
+
+    Raises
+    ------
+    ValueError
+        If targets are missing, or cannot be sorted.
+    """
+    _refuse_missing("targets", y)
+    try:
+        return np.unique(y).tolist()
+    except TypeError:
+        raise ValueError(
+            "targets mixes labels of types that cannot be sorted: use one type"
+        ) from None
+
+
+def _refuse_missing(name: str, values: Any) -> None:
+    missing = int(np.sum(pd.isna(np.asarray(values))))
+    if missing:
+        raise ValueError(f"{name} has {missing} missing values: leave those rows out")
 
 
 def _check_rows(rows: Rows) -> None:
@@ -161,9 +177,7 @@ def _check_rows(rows: Rows) -> None:
                 f"{name} has {len(values)} predictions for {n} rows: pass one for each row"
             )
     for name, values in ({"targets": rows.y} | rows.by_name).items():
-        missing = int(np.sum(pd.isna(np.asarray(values))))
-        if missing:
-            raise ValueError(f"{name} has {missing} missing values: leave those rows out")
+        _refuse_missing(name, values)
 
 
 def _scores(
@@ -179,10 +193,10 @@ def _scores(
     """
     if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
         return values
-    scores, classes = np.asarray(values), np.unique(y)
+    scores, classes = np.asarray(values), labels_of(y)
     if scores.ndim == 2 and scores.shape[1] == len(classes) == 2:
-        positive = 1 if pos_label is None else np.flatnonzero(classes == pos_label)[0]
-        return scores[:, positive]
+        # An unknown name is refused where losses are made.
+        return scores[:, 0 if pos_label == classes[0] else 1]
     # Labels are numbers to a loss, which takes them for probabilities of 0 and 1.
     if np.isin(scores, classes).all() or np.isin(scores, (0, 1)).all():
         raise ValueError(

@@ -21,6 +21,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
+from ucvtest import EquivalenceResult, NoninferiorityResult, TestResult
 from ucvtest_mlflow import content
 from ucvtest_mlflow.content import Data
 from ucvtest_mlflow.keys import FOLDER, KnownRun, keys_of, known_run, owner_tag, read_run
@@ -47,6 +48,8 @@ WAIT_SECONDS = 7.0
 MOST_NUMBERS = 500
 # A store reads all parameters of a run to add one: what these cost is a sixth of a result.
 MOST_PARAMS = 200
+
+JUDGED = (EquivalenceResult, NoninferiorityResult)
 
 _T = TypeVar("_T")
 
@@ -83,14 +86,34 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
 
     Raises
     ------
+    ValueError
+        If it is anything else, such as a curve.
     ConnectionError
         If the tracking server does not answer, or has not taken the result, within a few
         seconds.
     """
+    _refuse_other(result)
     record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
     if run_id is not None:
         record = replace(record, run_id=run_id)
     return send(record)
+
+
+def _refuse_other(result: object) -> None:
+    """Refuse anything but results, and say how MLflow takes it."""
+    if isinstance(result, TestResult) or type(result).__name__ in content.KINDS:
+        return
+    if isinstance(result, JUDGED):
+        remedy = "log the result that it was asked of, then this answer by log_margin"
+    elif hasattr(result, "plot") and hasattr(result, "to_json"):
+        remedy = (
+            "log its picture by mlflow.log_figure(curve.plot().figure, 'curve.png'), and its "
+            "numbers by mlflow.log_text(curve.to_json(), 'curve.json')"
+        )
+    else:
+        remedy = "pass what fit(), uv.compare, uv.select_model or uv.plan returns"
+    kinds = ", ".join(("TestResult", *content.KINDS))
+    raise ValueError(f"result must be one of {kinds}, got {type(result).__name__}: {remedy}")
 
 
 def log_compared(
@@ -154,10 +177,17 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
     Raises
     ------
     ValueError
-        If there is no run, or it contains no such result, or several and `key` is None.
+        If `judged` is anything else, there is no run, or it contains no such result, or several and
+        `key` is None.
     ConnectionError
         If the tracking server does not answer within a few seconds.
     """
+    if not isinstance(judged, JUDGED):
+        raise ValueError(
+            f"judged must be an answer about a margin, got {type(judged).__name__}: pass "
+            "result.noninferiority(margin) or result.equivalence(low, high), or log a result by "
+            "log_result"
+        )
     active = mlflow.active_run()
     if run_id is None and active is None:
         raise ValueError("run_id is missing, and no run is active: name the run of the result")

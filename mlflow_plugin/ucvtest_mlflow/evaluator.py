@@ -18,7 +18,7 @@ from mlflow.models.evaluation.artifacts import (
 
 from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
-from ucvtest_mlflow.comparison import Rows, compare_predictions, scores_for
+from ucvtest_mlflow.comparison import Rows, compare_predictions, labels_of, scores_for
 from ucvtest_mlflow.delivery import Logged, log_compared
 from ucvtest_mlflow.keys import FOLDER
 from ucvtest_mlflow.models import identity, loaded, predicted, scored
@@ -166,6 +166,12 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
             f"evaluator_config of ucvtest has loss={config['loss']!r:.60} and "
             f"metric={config['metric']!r:.60}, which exclude each other: name one of them"
         )
+    metric = config.get("metric")
+    if isinstance(metric, (list, tuple, set, dict)):
+        raise ValueError(
+            f"evaluator_config of ucvtest has metric={metric!r:.60}, which names several metrics: "
+            "name one, and evaluate once for each"
+        )
     given = [name for name in ("baseline", "baseline_model") if config.get(name) is not None]
     if len(given) != 1:
         raise ValueError(
@@ -192,8 +198,7 @@ def _rows(
     def ask(asked: Any, name: str, column: str | None = None) -> Any:
         if scores is None or column is not None:
             return predicted(asked, features, name, column)
-        classes = np.unique(y).tolist()
-        return scored(asked, features, name, classes, probabilities=scores == "probability")
+        return scored(asked, features, name, labels_of(y), probabilities=scores == "probability")
 
     features, baseline = dataset.features_data, config.get("baseline")
     groups = config.get("groups")

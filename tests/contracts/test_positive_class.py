@@ -135,6 +135,81 @@ def test_columns_named_by_the_classes_tell(loss: str, pos_label: str | None) -> 
         uv.Losses.from_predictions(CASE, told | {"poor": POOR}, loss=loss)
 
 
+NAMED_COLUMNS = {
+    name: pd.DataFrame({"case": column, "control": 1 - column}) for name, column in TWO.items()
+}
+OF_ONE_CLASS: dict[str, Callable[..., Any]] = {
+    **{
+        metric if isinstance(metric, str) else metric.name: lambda y, metric=metric, **named: (
+            uv.Losses.from_predictions(y, NAMED_COLUMNS, metric=metric, **named).means[0, 0]
+        )
+        for metric in (
+            "average_precision",
+            uv.metrics.partial_auc(0.3),
+            uv.metrics.net_benefit(0.2),
+            uv.metrics.Moments(
+                lambda y, p: np.stack([y, p], axis=-1),
+                lambda means: means[0] / means[1],
+                "observed over expected",
+                output="probability",
+            ),
+        )
+    },
+    **{
+        curve: lambda y, curve=curve, **named: getattr(uv.curves, curve)(
+            y, NAMED_COLUMNS, rng=0, **named
+        ).settings["pos_label"]
+        for curve in ("roc", "precision_recall", "decision", "calibration")
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore::ucvtest.UcvtestWarning")
+@pytest.mark.parametrize("value", OF_ONE_CLASS)
+def test_named_columns_do_not_tell_the_class_of_a_metric(value: str) -> None:
+    asks = "pos_label is missing: .* the labels 'case' and 'control' do not tell which one"
+    with pytest.raises(ValueError, match=asks):
+        OF_ONE_CLASS[value](CASE)
+    of_case, of_control = (OF_ONE_CLASS[value](CASE, pos_label=x) for x in ("case", "control"))
+    assert of_case != of_control
+
+
+@pytest.mark.parametrize("metric", ["brier_skill", "log_skill"])
+def test_a_metric_that_is_the_same_for_both_classes_does_not_ask(metric: str) -> None:
+    def skill(**named: Any) -> Any:
+        return uv.Losses.from_predictions(CASE, NAMED_COLUMNS, metric=metric, **named).means
+
+    for label in ("case", "control"):
+        np.testing.assert_allclose(skill(), skill(pos_label=label))
+
+
+LATER: dict[str, tuple[Any, Callable[[uv.Losses], Any]]] = {
+    "F1 after MCC": ("mcc", lambda losses: losses.about("f1")),
+    "ROC curve": ("auc", lambda losses: uv.curves.roc(losses, rng=0)),
+    "calibration curve": ("brier_skill", lambda losses: uv.curves.calibration(losses, rng=0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::ucvtest.UcvtestWarning")
+@pytest.mark.parametrize("way", LATER)
+@pytest.mark.parametrize("learns", [True, False])
+def test_losses_made_without_the_class_do_not_tell_it_later(way: str, learns: bool) -> None:
+    metric, later = LATER[way]
+
+    def losses(pos_label: Any = None) -> uv.Losses:
+        if learns:
+            folds = uv.designs.KFold(4, stratify=True)
+            return uv.evaluate("lda", X, CASE, folds, metric=metric, pos_label=pos_label, rng=0)
+        labels = metric not in ("auc", "brier_skill")
+        rule = np.roll(CASE, 1) if labels else NAMED_COLUMNS["good"]
+        return uv.Losses.from_predictions(CASE, {"a": rule}, metric=metric, pos_label=pos_label)
+
+    with pytest.raises(ValueError, match=r"pos_label is missing: .*, with the predictions or the"):
+        later(losses())
+    for label in ("case", "control"):
+        later(losses(label))
+
+
 def test_a_function_with_pos_label_is_not_turned() -> None:
     def means(y: Any, pos_label: Any) -> Any:
         return uv.evaluate(ranks, X, y, [(range(8), range(8, 24))], "auc", pos_label=pos_label)

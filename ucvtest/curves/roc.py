@@ -50,7 +50,8 @@ def roc(
         `Losses.from_predictions` takes the same input for the AUC. With losses, the names of one or
         two of their learners; by default all.
     pos_label : optional
-        The positive class. For labels 0 and 1, False and True, or -1 and 1 it is the larger one.
+        The positive class. For labels 0 and 1, False and True, or -1 and 1 it is the larger one;
+        for other labels it must be named.
     groups : array-like, shape (n,), or str, optional
         The cluster of each row.
     fold : array-like, shape (n,), or str, optional

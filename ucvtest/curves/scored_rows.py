@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups, as_groups
+from ucvtest.data.positive_class import check_positive_of_losses
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.losses.table import Losses
@@ -77,6 +78,7 @@ def scored_rows(losses: Losses, names: Any = None) -> ScoredRows:
         design.
     """
     all_scores, positive = _kept_scores(losses)
+    check_positive_of_losses(losses.settings, "a curve")
     learner_indices = _learner_indices(losses, names)
     learners = tuple(losses.learners[learner_index] for learner_index in learner_indices)
     scores, n_one_class = all_scores[learner_indices], _n_one_class(losses, learners)

@@ -4,23 +4,31 @@ Only the labels 0 and 1, False and True, and -1 and 1 decide it themselves. With
 score or a probability from outside could be about either class: `pos_label` names it.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 __all__ = [
+    "UNNAMED",
     "check_positive",
+    "check_positive_of_losses",
     "check_positive_of_metric",
     "json_label",
     "plain_label",
     "positive_setting",
     "says_positive",
+    "unnamed_setting",
     "with_positive",
 ]
 
 TELLING = ({0, 1}, {-1, 1})
 """Pairs of numbers whose larger one is always the positive class; False and True are equal to 0 and
 1."""
+
+
+UNNAMED = "unnamed_classes"
+"""The setting of losses with two labels, if nobody named the positive one."""
 
 
 def says_positive(classes: Any) -> bool:
@@ -66,16 +74,30 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     )
 
 
-def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None:
-    """Refuse to guess which of two classes a metric is about."""
+def check_positive_of_metric(classes: Any, metric: str, *, is_named: bool, where: str = "") -> None:
+    """Refuse to guess which of two classes a metric is about, such as "metric='f1'"."""
     if is_named or says_positive(classes):
         return
     first, second = map(json_label, classes)
     raise ValueError(
-        f"pos_label is missing: metric={name!r:.60} is about one of two classes, and the labels "
+        f"pos_label is missing: {metric} is about one of two classes, and the labels "
         f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, "
-        f"or pos_label={first!r:.60}"
+        f"or pos_label={first!r:.60}{where}"
     )
+
+
+def unnamed_setting(classes: Any, *, is_named: bool) -> dict[str, Any]:
+    """The setting with two labels if nobody named the positive one; otherwise empty."""
+    if classes is None or len(classes) != 2 or is_named or says_positive(classes):
+        return {}
+    return {UNNAMED: [*map(json_label, classes)]}
+
+
+def check_positive_of_losses(settings: Mapping[str, Any], metric: str) -> None:
+    """Refuse to guess the class of a metric from losses for which it did not matter."""
+    if UNNAMED in settings:
+        where = ", with the predictions or the learners"
+        check_positive_of_metric(settings[UNNAMED], metric, is_named=False, where=where)
 
 
 def with_positive(estimand: str, positive: Any) -> str:

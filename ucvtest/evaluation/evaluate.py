@@ -16,7 +16,7 @@ from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_weighted_rows
-from ucvtest.data.positive_class import json_label, positive_setting
+from ucvtest.data.positive_class import json_label, positive_setting, unnamed_setting
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -364,6 +364,9 @@ def _losses(
         settings={
             **settings,
             **positive_setting(problem.positive_class),
+            **unnamed_setting(
+                sample.classes, is_named=sample.positive_named or not metric.ranks_pairs
+            ),
             **order_setting(COST_ORDER, problem.cost_order),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
@@ -387,7 +390,11 @@ def _of_predictions(
     sample = problem.sample
     learner_predictions.flags.writeable = False
     labels = None if sample.classes is None else [*map(json_label, sample.classes)]
-    settings = {**settings, **kept_classes(labels)}
+    settings = {
+        **settings,
+        **kept_classes(labels),
+        **unnamed_setting(labels, is_named=sample.positive_named),
+    }
     if problem.weights is not None:
         settings[WEIGHTS] = problem.weights.where
     backends = {name: learner.backend for name, learner in problem.learners.items()}

@@ -273,7 +273,10 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
             f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge "
             "classes, name an average, such as 'f1_macro'"
         )
-    check_positive_of_metric(classes, metric.name, is_named=sample.positive_named)
+    if metric.asks_for_class:
+        check_positive_of_metric(
+            classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+        )
 
 
 def _check_weight_of_groups(sample: Sample, weight: GroupWeight) -> None:

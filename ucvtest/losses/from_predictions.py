@@ -22,6 +22,7 @@ from ucvtest.data.positive_class import (
     check_positive_of_metric,
     json_label,
     positive_setting,
+    unnamed_setting,
 )
 from ucvtest.data.sample import (
     Sample,
@@ -163,7 +164,8 @@ class FromPredictions:
         pos_label : optional
             The positive class, which scores and probabilities are about. For labels 0 and 1, False
             and True, or -1 and 1 it is the larger one. For other labels it must be named, unless
-            DataFrames name their columns.
+            DataFrames name their columns and the value is the same for both classes, as for "auc",
+            "log", "brier" and their skills.
         sample_weight : array-like, shape (n,), or str, optional
             The weight of each observation, for means. `HoldOutTest` is then about the weighted
             mean. The weighted mean is a ratio, with the standard error of weighted least squares
@@ -496,7 +498,8 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": column_order(user_scores, classes) if len(classes) > 2 else {},
+        "settings": (column_order(user_scores, classes) if len(classes) > 2 else {})
+        | unnamed_setting(classes, is_named=pos_label is not None),
         "positive": classes[-1],
     }
 
@@ -556,7 +559,9 @@ def _linearised(
             )
         if sample.n_classes == 2 and metric.of_two:
             known_classes = np.asarray(sample.classes)
-            check_positive_of_metric(known_classes, metric.name, is_named=sample.positive_named)
+            check_positive_of_metric(
+                known_classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+            )
             positive = {"positive": known_classes[-1]}
         if extended.n_classes > sample.n_classes:
             target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
@@ -566,6 +571,11 @@ def _linearised(
             if not metric.of_ranks or pos_label is None:
                 _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
+            if metric.asks_for_class:
+                # Names of columns do not tell which class the metric is about.
+                check_positive_of_metric(
+                    sample.classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+                )
             positive = {"positive": sample.classes[-1]}
         rows = {
             name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
@@ -580,7 +590,8 @@ def _linearised(
         **fields,
         "predictions": stacked,
         "target": target,
-        "settings": kept_classes(classes),
+        "settings": kept_classes(classes)
+        | unnamed_setting(sample.classes, is_named=sample.positive_named),
         **positive,
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.positive_class import UNNAMED, check_positive_of_losses
 from ucvtest.data.sample import Sample
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
@@ -350,6 +351,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             )
         known = replace(self, predictions=new_metric.decided(self.predictions)) if decides else self
         metric_of_means = new_metric.made_for(self.settings.get(CLASSES, ()))
+        if new_metric.asks_for_class:
+            check_positive_of_losses(self.settings, f"metric={new_metric.name!r:.60}")
         values = parts_where_tested(known).linearised(
             metric_of_means, folds_where_tested(self.design, metric_of_means)
         )
@@ -381,7 +384,11 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             in_words=loss.in_words,
             bounds=loss.reported_bounds,
             greater_is_better=units is not None and units.greater_is_better,
-            settings={name: setting for name, setting in settings.items() if name != CLASSES},
+            settings={
+                name: setting
+                for name, setting in settings.items()
+                if name not in (CLASSES, UNNAMED)
+            },
             predictions=None,
             smooth=None,
         )

@@ -170,6 +170,7 @@ def of_moments(
     output: Literal["number", "probability"] = "number",
     rises: bool = True,
     of_one_rule: bool = False,
+    symmetric: bool = False,
 ) -> SmoothMetric:
     """A metric from numbers of observations, a function of their means and its gradient."""
 
@@ -188,6 +189,7 @@ def of_moments(
         interval_scale=scale,
         rises=rises,
         of_one_rule=of_one_rule,
+        symmetric=symmetric,
     )
 
 

@@ -400,7 +400,7 @@ WITHOUT_ARGUMENTS = [
     of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
     of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
     of_moments("r2", "R2", **EXPLAINED),
-    of_moments("brier_skill", "Brier skill", output="probability", **EXPLAINED),
+    of_moments("brier_skill", "Brier skill", output="probability", symmetric=True, **EXPLAINED),
     of_moments(
         "log_skill",
         "log skill",
@@ -410,6 +410,7 @@ WITHOUT_ARGUMENTS = [
         limits=(-math.inf, 1.0),
         scale="log1m",
         output="probability",
+        symmetric=True,
     ),
     of_moments(
         "rmse",

@@ -251,6 +251,8 @@ class SmoothMetric(Metric):
         The class of two that alone decides the metric, as for a recall.
     of_one_rule : bool
         Whether predictions of different rules cannot be pooled, as for a correlation.
+    symmetric : bool
+        Whether its value is the same for both of two classes, as for the Brier skill.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -261,6 +263,7 @@ class SmoothMetric(Metric):
     of_two: bool = False
     within: Literal["positive", "negative"] | None = None
     of_one_rule: bool = False
+    symmetric: bool = False
 
     linearised: ClassVar[bool] = True
 
@@ -307,6 +310,11 @@ class SmoothMetric(Metric):
     def of_one_class(self) -> bool:
         """Whether the value depends on which of two classes is the positive one."""
         return super().of_one_class or self.of_two
+
+    @property
+    def asks_for_class(self) -> bool:
+        """Whether the positive one of two classes must be known, because values differ."""
+        return self.of_one_class and not self.symmetric
 
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0

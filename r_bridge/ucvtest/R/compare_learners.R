@@ -20,7 +20,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   refuse_level(conf.level, "conf.level")
   written <- substitute(learners)
   sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
-                      metric)
+                      metric, scoring)
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
@@ -29,7 +29,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                     max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
                     correction = as_correction(correction),
                     alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = positive_of(sample, metric), contrast = contrast,
+                    pos_label = positive_of(sample, metric, scoring), contrast = contrast,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
                     rng = draw_seed())
   arguments <- c(arguments, by_place(list(baseline = baseline), length(learners)))

@@ -2,7 +2,8 @@
 
 # Features, response and groups that belong together, the positive class, and what the data are
 # called. `features` is what R functions get the rows of, `x` the matrix for Python.
-as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NULL, metric = NULL) {
+as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NULL, metric = NULL,
+                      scoring = NULL) {
   source <- attr(x, "source")
   attr(x, "source") <- NULL
   # A column of x that says which rows belong together is no feature.
@@ -12,7 +13,7 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
     groups <- x[[column]]
     x <- x[setdiff(names(x), column)]
   }
-  answer <- response(y, positive, metric)
+  answer <- response(y, positive, metric, scoring)
   features <- feature_matrix(x)
   if (nrow(features) != NROW(y))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
@@ -126,7 +127,7 @@ feature_matrix <- function(x) {
 # `labels` is NULL for numbers; otherwise the classes in the order of the levels. `pos_label` is the
 # class that learners take for the positive one, by default the last; `named` says whether the user,
 # or the labels themselves, name it.
-response <- function(y, positive, metric = NULL) {
+response <- function(y, positive, metric = NULL, scoring = NULL) {
   if (is_survival(y)) {
     if (is.null(metric))
       stop_user("'y' is a survival time (Surv), which may be censored; tests of labels or numbers ",
@@ -158,8 +159,9 @@ response <- function(y, positive, metric = NULL) {
       stop_user("positive = \"", positive, "\" is not one of the labels ",
                 paste(sQuote(classes, FALSE), collapse = ", "))
   }
-  # The second level is the positive class, wherever the alphabet would put it.
-  else if (length(classes) == 2L) positive <- classes[2L]
+  # The second level is the positive class, wherever the alphabet would put it, where Python is told.
+  else if (length(classes) == 2L)
+    positive <- if (is_told(metric, scoring)) classes[2L] else sort(classes, method = "radix")[2L]
   list(values = as.character(y), labels = classes, pos_label = positive, named = named)
 }
 

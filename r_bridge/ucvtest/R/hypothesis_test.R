@@ -97,12 +97,13 @@ run_here <- function(spec, frame) {
     stop_user("'other' is missing: the test compares two learners")
   sample <- as_sample(frame$x, frame$y, as_positive(given("positive"), given("pos_label")), frame$groups,
                       written_in("x", frame), written_in("y", frame), frame$weights,
-                      if (spec$metrics) frame$metric)
+                      if (spec$metrics) frame$metric, given("scoring"))
   learners <- list(as_learner(frame$learner, "learner", written_in("learner", frame), sample))
   if (!is.null(given("other")))
     learners[[2L]] <- as_learner(frame$other, "other", written_in("other", frame), sample)
   constructor <- c(mget_arguments(spec$constructor, frame), read_alternative(spec, frame),
-                   list(pos_label = positive_of(sample, if (spec$metrics) frame$metric),
+                   list(pos_label = positive_of(sample, if (spec$metrics) frame$metric,
+                                                given("scoring")),
                         groups = sample$groups, group_weight = as_group_weight(frame$group_weight)))
   if (!"loss" %in% spec$without) {
     constructor <- c(constructor, loss_or_metric(

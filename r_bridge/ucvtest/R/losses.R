@@ -129,11 +129,11 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
   written <- substitute(learners)
   sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
-                      metric)
+                      metric, scoring)
   arguments <- c(loss_or_metric(loss, metric, sample$response, sample$labels), list(
     design = as_design(design, nrow(sample$x)),
     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-    pos_label = positive_of(sample, metric), groups = sample$groups,
+    pos_label = positive_of(sample, metric, scoring), groups = sample$groups,
     max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed()))
   fields <- with_workers(n_jobs, {
     named <- named_learners(learners, sample, written)

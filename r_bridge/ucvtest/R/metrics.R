@@ -61,8 +61,12 @@ name_of_loss <- function(asked, loss)
 
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
-positive_of <- function(answer, metric)
-  if (is.null(metric) || answer$named) answer$pos_label
+positive_of <- function(answer, metric, scoring = NULL)
+  if (is_told(metric, scoring) || answer$named) answer$pos_label
+
+# Whether Python is told the second level. Of metrics and of scores by name it asks for the class, or
+# takes the last one in the alphabet if both have the same value; functions of R know it themselves.
+is_told <- function(metric, scoring) is.null(metric) && !is.character(scoring)
 
 # Metrics of labels that are about one of two classes.
 is_of_one_class <- function(metric)

@@ -293,6 +293,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
     y, first, second = scores.y, scores.first, scores.second
     cases: list[tuple[Rows, dict[str, Any], str]] = [
         (scores, {"loss": "hinge"}, "loss='hinge' is unknown: use one of zero_one"),
+        (labels, {"loss": "f1"}, "loss='f1' is not a mean over observations: pass metric='f1'"),
         (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
         (scores, {}, r"predictions\['model'\] contains 2.0, .* but the labels of y are 0, 1"),
         (scores, {"loss": "log"}, "but probabilities lie between 0 and 1: use loss='auc'"),
@@ -304,6 +305,11 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
         (labels, {"loss": "auc"}, "the predictions of new are all labels"),
         (labels, {"loss": "squared"}, "loss='squared' needs two classes, but y has 3"),
         (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
+        (
+            Rows(y, np.column_stack([first] * 2), second),
+            {"loss": "auc", "pos_label": "sick"},
+            "pos_label='sick' is not one of the labels 0, 1",
+        ),
         (Rows(y, y, first), {"loss": "log"}, "the predictions of model are all labels, for exa"),
         (Rows(y, first, y == 1), {"loss": "auc"}, "the predictions of baseline are all labels"),
     ]
@@ -644,6 +650,26 @@ def test_a_decision_function_serves_the_auc_alone(logged: dict[str, Any]) -> Non
             evaluate(half, column | {"loss": "log"}, **asked)
 
 
+@pytest.mark.parametrize("target", [None, float("nan"), 1])
+@pytest.mark.parametrize("loss", ["zero_one", "auc"])
+def test_targets_of_text_that_are_missing_or_mixed(
+    logged: dict[str, Any], target: Any, loss: str
+) -> None:
+    rows = logged["rows"].astype({"y": object})
+    rows.loc[3, "y"] = target
+    config = {"baseline_model": logged["old"], "loss": loss}
+    message = "mixes labels of types that" if target == 1 else "targets has 1 missing values: leave"
+    with pytest.raises(ValueError, match=message):
+        evaluate(rows, config, model=logged["new"])
+
+
+@pytest.mark.parametrize("metric", ["f1", "average_precision"])
+def test_metrics_of_one_class_ask_for_it(logged: dict[str, Any], metric: str) -> None:
+    config = {"baseline_model": logged["old"], "metric": metric}
+    with pytest.raises(ValueError, match=f"pos_label is missing: metric='{metric}' .*'no' and 'y"):
+        evaluate(logged["rows"], config, model=logged["new"])
+
+
 def test_models_of_other_classes(logged: dict[str, Any]) -> None:
     renamed = logged["rows"].assign(y=(logged["rows"].y == "yes").astype(int))
     config = {"baseline_model": logged["old"], "loss": "auc"}
@@ -709,6 +735,7 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
         ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
         ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is not a column of the data"),
         ({"baseline": "old", "groups": [1, 2]}, {}, "groups must name a group for each of 80 rows"),
+        ({"baseline": "old", "metric": ["f1", "mcc"]}, {}, "name one, and evaluate once for each"),
     ]
     for config, options, message in cases:
         with pytest.raises(ValueError, match=message):

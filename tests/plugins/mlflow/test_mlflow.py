@@ -710,6 +710,29 @@ def test_an_answer_about_a_margin_is_logged_beside_its_result(client: MlflowClie
         um.log_margin(judged)
 
 
+def test_what_is_no_result_is_refused_with_what_takes_it(client: MlflowClient) -> None:
+    y, scores = [0, 1] * 10, np.linspace(0, 1, 20)
+    others = {
+        "Curve: log its picture by mlflow.log_figure": uv.curves.roc(y, {"a": scores}, rng=0),
+        "NoninferiorityResult: .* then this answer by log_margin": RESULT.noninferiority(0.1),
+        "Losses: pass what fit": uv.Losses.from_predictions(y, {"a": scores}, loss="auc"),
+        "dict: pass what fit": {"p": 0.04},
+        "float: pass what fit": 0.04,
+    }
+    for message, other in others.items():
+        with pytest.raises(ValueError, match=f"result must be one of TestResult, .*got {message}"):
+            um.log_result(other)  # type: ignore[arg-type]
+        if "log_margin" not in message:
+            with pytest.raises(ValueError, match="judged must be an answer about a margin, got"):
+                um.log_margin(other, run_id="any")  # type: ignore[arg-type]
+    # The remedy is one.
+    curve = next(iter(others.values()))
+    with mlflow.start_run(run_name="curve") as run:
+        mlflow.log_figure(curve.plot().figure, "curve.png")
+        mlflow.log_text(curve.to_json(), "curve.json")
+    assert len(client.list_artifacts(run.info.run_id)) == 2
+
+
 def test_plans_are_logged(client: MlflowClient) -> None:
     y = [0, 1] * 50
     rules = uv.Losses.from_predictions(y, {"rule": [1, 0] * 5 + y[10:]})

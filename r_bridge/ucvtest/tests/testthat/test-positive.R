@@ -53,6 +53,27 @@ test_that("functions that return scores need the positive class", {
     expect_true(is.finite(corrected_t_test(risk, truth, learner, loss = "auc")$estimate))
 })
 
+test_that("scores of one class need the positive class, whatever the order of the levels", {
+  skip_without_python()
+  run <- function(y, learner = "lda", ...) {
+    set.seed(2)
+    unname(corrected_t_test(pima[1:60, 1:7], y[1:60], learner, ...)$estimate)
+  }
+  reversed <- factor(truth, c("Yes", "No"))
+  for (score in c("f1", "average_precision"))
+    for (y in list(truth, reversed))
+      expect_match(message_of(run(y, scoring = score)), paste0(
+        "scoring = \"", score, "\" cannot score the labels .*: pass positive = \"No\" or positive = \"Yes\""))
+  expect_match(message_of(evaluate_learners(pima[1:60, 1:7], truth[1:60], "lda", scoring = "f1")),
+               "pass positive = \"No\"")
+  expect_equal(run(truth, scoring = "f1", positive = "Yes"), run(truth == "Yes", scoring = "f1"))
+  # Those that are the same for both classes ask for nothing, nor turn with the levels.
+  for (learner in list("lda", "glm", "MASS::lda"))
+    for (asked in list(list(metric = "auc"), list(scoring = "roc_auc"), list(scoring = "neg_brier_score")))
+      expect_equal(do.call(run, c(list(reversed, learner), asked)),
+                   do.call(run, c(list(truth, learner), asked)))
+})
+
 test_that("the positive class is one label, by one name", {
   expect_match(message_of(prediction_losses(truth, risk, positive = "Yes", pos_label = "No")),
                "'positive' and 'pos_label' name different classes")

@@ -121,7 +121,7 @@ test_that("scores are names or functions, and greater is better", {
     hits <- sum(truth == "Yes" & prediction == "Yes")
     2 * hits / (sum(truth == "Yes") + sum(prediction == "Yes"))
   }
-  named <- run(scoring = "f1")
+  named <- run(scoring = "f1", positive = "Yes")
   expect_equal(of(run(scoring = f1)), of(named))
   expect_equal(c(named$better, names(named$estimate)),
                c("higher", paste("difference of unconditional expected f1 scores at learning-set size",
@@ -145,7 +145,8 @@ test_that("scores are names or functions, and greater is better", {
                "ustat_test\\(\\) needs one for each observation: use corrected_t_test\\(\\)")
   scored <- evaluate_learners(type ~ ., pima, c("lda", "knn:5"), scoring = "balanced_accuracy")
   expect_equal(scored$loss, "balanced_accuracy")
-  compared <- compare_learners(type ~ ., pima, c("lda", "knn:5"), "corrected_t", scoring = "f1")
+  compared <- compare_learners(type ~ ., pima, c("lda", "knn:5"), "corrected_t", scoring = "f1",
+                               positive = "Yes")
   expect_equal(glance(compared)$loss, "f1")
 })
 
