@@ -13,6 +13,7 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
     x <- x[setdiff(names(x), column)]
   }
   answer <- response(y, positive, metric)
+  refuse_other_rows(list(x = x, y = y, groups = groups, weights = weights))
   features <- feature_matrix(x)
   if (nrow(features) != NROW(y))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
@@ -79,6 +80,42 @@ plain_variables <- function(variables) {
 # What to type where a learner is to take numbers for labels.
 written_as_factor <- function(written)
   paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")
+
+# Rows are matched by position. Where two arguments have names of rows, they have to say the same.
+refuse_other_rows <- function(rows) {
+  named <- Filter(Negate(is.null), lapply(rows, names_of_rows))
+  for (other in names(named)[-1L]) {
+    first <- named[[1L]]
+    names <- named[[other]]
+    if (length(names) != length(first) || identical(names, first)) next
+    permuted <- setequal(names, first)
+    # Row numbers may be those of two tables.
+    if (!permuted && (all_numbers(names) || all_numbers(first))) next
+    stop_user("'", names(named)[1L], "' and '", other, "' have ",
+              if (permuted) "the same names of rows in another order" else "different names of rows",
+              ", but rows are matched by position: put them into one order by these names, or drop ",
+              "names if the rows already correspond, as by ",
+              if (is.null(dim(rows[[other]]))) "names(" else "rownames(", other, ") <- NULL")
+  }
+}
+
+# NULL where there are none: also for the numbers that every data frame has, and for names that
+# repeat, as sapply() makes them of labels.
+names_of_rows <- function(values) {
+  names <- if (is.data.frame(values)) own_row_names(values)
+           else if (length(dim(values)) == 2L) rownames(values)
+           else if (is.atomic(values)) names(values)
+  if (!anyDuplicated(names) && !identical(names, as.character(seq_along(names)))) names
+}
+
+all_numbers <- function(names) all(grepl("^[0-9]+$", names))
+
+# A table and its columns, by the names that messages have for them.
+rows_by_name <- function(columns, argument) {
+  table <- structure(list(if (!is.null(dim(columns))) columns), names = argument)
+  if (is.matrix(columns) || !length(names(columns))) return(table)
+  c(table, structure(as.list(columns), names = paste0(argument, "$", names(columns))))
+}
 
 # Labels of groups, one for each row.
 as_groups <- function(groups, n_obs)

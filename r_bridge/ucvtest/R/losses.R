@@ -7,6 +7,8 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positi
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
+  refuse_other_rows(c(list(y = y), rows_by_name(predictions, "predictions"),
+                      list(groups = groups, weights = weights, fold = fold)))
   predictions <- named_columns(predictions, "predictions")
   if (is_survival(y) && !is.null(metric)) {
     if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
@@ -69,6 +71,7 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
 
 correct_losses <- function(correct, groups = NULL) {
   name <- paste("answers of", deparse1(substitute(correct)))
+  refuse_other_rows(c(rows_by_name(correct, "correct"), list(groups = groups)))
   correct <- named_columns(correct, "correct")
   for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column))
   marks <- lapply(correct, function(each)
@@ -112,6 +115,7 @@ score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NU
 
 # The arguments are those of Python's Losses.from_scores().
 losses_of_scores <- function(scores, arguments) {
+  refuse_other_rows(rows_by_name(scores, "scores"))
   scores <- named_columns(scores, "scores")
   fields <- call_python("score_losses", scores = lapply(scores, as.numeric), arguments = arguments)
   new_losses(fields, "scores of resamples")
