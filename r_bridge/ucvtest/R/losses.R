@@ -117,6 +117,15 @@ score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NU
 losses_of_scores <- function(scores, arguments) {
   refuse_other_rows(rows_by_name(scores, "scores"))
   scores <- named_columns(scores, "scores")
+  for (column in names(scores)) {
+    score <- scores[[column]]
+    # The numbers behind a factor are places of its levels.
+    if (is.factor(score) || is.character(score))
+      stop_user("'scores$", column, "' is ", if (is.factor(score)) "a factor" else "text",
+                ": make numbers of it by as.numeric(",
+                if (is.factor(score)) "as.character(scores$" else "scores$", column,
+                if (is.factor(score)) "))" else ")")
+  }
   fields <- call_python("score_losses", scores = lapply(scores, as.numeric), arguments = arguments)
   new_losses(fields, "scores of resamples")
 }
