@@ -11,6 +11,7 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest.losses.linearised import CLASSES, kept_classes
+from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.reading import (
@@ -142,6 +143,8 @@ def resampled_losses(
     given = arguments_of(arguments)
     groups, pos_label = given.pop("groups", None), given.get("pos_label")
     each = _of_predictions(tested, predictions, given)
+    refuse_of_folds(each.metric)
+    refuse_pooled(each.metric)
     design = np.array(matrix(learning), dtype=int), np.array(matrix(testing), dtype=int)
     values = np.zeros((len(each.learners), *design[1].shape))
     values[:, design[1].astype(bool)] = each.values

@@ -48,6 +48,7 @@ from ucvtest.metrics.recorded import (
     errors_behind,
     recorded_metric,
 )
+from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import WEIGHTED
@@ -328,6 +329,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
         new_metric = metric_or_loss(metric)
+        if self.design.learns and "source" in self.settings:
+            refuse_pooled(new_metric)
         if self.metric.output == "label" and is_share_of_errors(new_metric):
             return self._errors(as_metric(new_metric, has_classes=True))
         if not isinstance(new_metric, SmoothMetric):
