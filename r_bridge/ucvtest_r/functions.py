@@ -2,6 +2,7 @@
 
 import json as json_module
 import math
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -237,8 +238,19 @@ def _losses(losses: uv.Losses) -> Any:
     )
 
 
-def autolog(**arguments: Any) -> None:
-    """Switch logging to MLflow on or off; the arguments are those of `ucvtest.autolog`."""
+def autolog(*, environment: Any, **arguments: Any) -> None:
+    """Switch logging to MLflow on or off.
+
+    Parameters
+    ----------
+    environment : R list
+        The variables of MLflow in the environment, which R may have set since Python started.
+    **arguments : R values
+        Those of `ucvtest.autolog`.
+    """
+    for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
+        del os.environ[name]
+    os.environ.update(arguments_of(environment))
     uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
 
 
