@@ -264,9 +264,8 @@ in_order_of_levels <- function(what, classes)
   paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
          ", in the order of the levels.")
 
-# A column for each class, as a list with their names; other predictions as they are.
-columns_of_classes <- function(table, answer, name) {
-  classes <- answer$labels
+# A column for each class, as a list with their names.
+columns_of_classes <- function(table, classes, name) {
   if (ncol(table) != length(classes))
     stop_user("'predictions$", name, "' has ", ncol(table), " columns, and 'y' has ", length(classes),
               " classes: give a column for each")
@@ -274,9 +273,7 @@ columns_of_classes <- function(table, answer, name) {
   if (!setequal(colnames(table), classes))
     stop_user("'predictions$", name, "' has columns ", paste(colnames(table), collapse = ", "),
               ": name them by the labels of 'y', ", paste(classes, collapse = ", "))
-  found <- lapply(structure(classes, names = classes), function(class) as.numeric(table[, class]))
-  # Of two classes one column says all.
-  if (length(classes) == 2L) found[[answer$pos_label]] else found
+  lapply(as.data.frame(table, optional = TRUE)[classes], as.vector)
 }
 
 # A single column is a vector.

@@ -21,29 +21,35 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   loss <- name_of_loss(asked, loss)
   if (unnamed && identical(loss, "zero_one")) asked <- undecided
   predictions <- as_scores(predictions, loss)
+  for (column in names(predictions))
+    refuse_missing(predictions[[column]], paste0("predictions$", column))
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
       refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[!tables][1L],
                                                 "' contains"))
-    if (any(tables) && !is.null(answer$labels)) {
+    if (any(tables) && (!is.null(answer$labels) || of_probabilities(loss))) {
+      # Python writes whole numbers that are doubles with a fraction, 1.0.
+      if (is.null(answer$labels) && all(answer$values == round(answer$values)))
+        answer$values <- as.integer(answer$values)
+      classes <- or_else(answer$labels, as.character(sort(unique(answer$values))))
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
       if (unnamed)
-        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", answer$labels)),
+        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", classes)),
                          collapse = " ")
-      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(answer),
+      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(classes),
                                  names(predictions)[tables])
     }
   }
-  for (column in names(predictions))
-    refuse_missing(predictions[[column]], paste0("predictions$", column))
   refuse_logical(predictions, answer$labels)
   if (is_of_labels(loss)) refuse_other_type(predictions, y, answer)
   n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
            else length(predictions[[1L]])
+  # A loss has the same positive class by both arguments.
+  about <- if (!is.null(metric) && !loss %in% known_losses) metric
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
-                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
+                        arguments = c(asked, list(pos_label = positive_of(answer, about),
                                                   groups = as_groups(groups, n_obs),
                                                   sample_weight = as_weights(weights, n_obs),
                                                   fold = as_labels(fold, n_obs, "fold"))),
