@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ucvtest import hooks
+from ucvtest.common.checks import check_switch
 from ucvtest.common.plugins import mlflow_function
 
 __all__ = ["AutologByEnvironment", "autolog", "flush_spool"]
@@ -48,22 +49,24 @@ def autolog(
     ImportError
         If MLflow is not installed, or plots are asked for and matplotlib is not.
     ValueError
-        If `spool_dir` cannot be written to, is not the user's, or is open to others and contains
-        more than records.
+        If a switch is not True or False, or `spool_dir` cannot be written to, is not the user's, or
+        is open to others and contains more than records.
 
     See Also
     --------
     ucvtest_mlflow : logs results that exist already, and sends what could not be sent.
     """
-    mlflow_function("autolog")(
-        log_plots=log_plots,
-        log_datasets=log_datasets,
-        log_tables=log_tables,
-        nested=nested,
-        spool_dir=spool_dir,
-        disable=disable,
-        silent=silent,
-    )
+    switches = {
+        "log_plots": log_plots,
+        "log_datasets": log_datasets,
+        "log_tables": log_tables,
+        "nested": nested,
+        "disable": disable,
+        "silent": silent,
+    }
+    for name, value in switches.items():
+        check_switch(name, value)
+    mlflow_function("autolog")(**switches, spool_dir=spool_dir)
 
 
 def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import json as json_module
 import math
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,7 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest.losses.linearised import CLASSES, kept_classes
+from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.reading import (
@@ -142,6 +144,8 @@ def resampled_losses(
     given = arguments_of(arguments)
     groups, pos_label = given.pop("groups", None), given.get("pos_label")
     each = _of_predictions(tested, predictions, given)
+    refuse_of_folds(each.metric)
+    refuse_pooled(each.metric)
     design = np.array(matrix(learning), dtype=int), np.array(matrix(testing), dtype=int)
     values = np.zeros((len(each.learners), *design[1].shape))
     values[:, design[1].astype(bool)] = each.values
@@ -234,8 +238,19 @@ def _losses(losses: uv.Losses) -> Any:
     )
 
 
-def autolog(**arguments: Any) -> None:
-    """Switch logging to MLflow on or off; the arguments are those of `ucvtest.autolog`."""
+def autolog(*, environment: Any, **arguments: Any) -> None:
+    """Switch logging to MLflow on or off.
+
+    Parameters
+    ----------
+    environment : R list
+        The variables of MLflow in the environment, which R may have set since Python started.
+    **arguments : R values
+        Those of `ucvtest.autolog`.
+    """
+    for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
+        del os.environ[name]
+    os.environ.update(arguments_of(environment))
     uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
 
 

@@ -78,8 +78,10 @@ def _class(found: re.Match[str]) -> str:
 
 
 def _constructor(found: re.Match[str]) -> str:
-    """`Losses.from_predictions(sample_weight=)`, with the argument or without."""
+    """`Losses.from_predictions(sample_weight=)`, with the argument or without, or a call."""
     name = R_CONSTRUCTORS[found["name"]]
+    if found["call"]:
+        return name.removesuffix(")")
     return name if found["argument"] is None else f"{name[:-1]}{found['argument']} = )"
 
 
@@ -183,7 +185,8 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (COUNTED, _from_one),
     (r"\bnor a position from\b", "nor a number from"),
     (
-        rf"\b(?:Losses\.)?(?P<name>{'|'.join(R_CONSTRUCTORS)})\b(?:\((?P<argument>\w+)=\))?",
+        rf"\b(?:Losses\.)?(?P<name>{'|'.join(R_CONSTRUCTORS)})\b"
+        r"(?:\((?P<argument>\w+)=\)|(?P<call>\())?",
         _constructor,
     ),
     (r"(?<=must be )Losses\b|(?<=, or )Losses\b|\bLosses(?= as X)", "losses"),

@@ -983,7 +983,6 @@ class TestFew:
     @given(st.data())
     def test_autolog(self, data):
         pytest.importorskip("mlflow")
-        # Switches are read as true or false.
         given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
         plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
 
@@ -1053,7 +1052,6 @@ class TestMany:
     @given(st.data())
     def test_autolog(self, data):
         pytest.importorskip("mlflow")
-        # Switches are read as true or false.
         given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
         plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
 

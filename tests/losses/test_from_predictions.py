@@ -363,6 +363,30 @@ def test_labels_of_mixed_types_are_refused(options, pos_label):
             made(y=y, pos_label=pos_label, **options)
 
 
+LABELS = np.where(Y, "ill", "well")
+CHANCE = A / 81
+COLUMNS = pd.DataFrame({"ill": CHANCE, "well": 1 - CHANCE})
+
+
+@pytest.mark.parametrize(
+    "options", [{"loss": "log"}, {"loss": "brier"}, {"metric": "brier_skill"}, {"metric": "log"}]
+)
+def test_columns_of_two_classes_are_checked(options):
+    by_name = made({"a": COLUMNS}, LABELS, **options).means
+    np.testing.assert_allclose(by_name, made({"a": CHANCE}, Y, **options).means, rtol=1e-12)
+    twice = COLUMNS.assign(well=CHANCE)
+    with pytest.raises(ValueError, match=r"rows that sum to .* all classes sum to 1"):
+        made({"a": twice}, LABELS, **options)
+
+
+@pytest.mark.parametrize("metric", ["net_benefit(0.2)", "average_precision", "partial_auc(0.1)"])
+def test_metrics_that_differ_between_classes_need_the_positive_one(metric):
+    with pytest.raises(ValueError, match=r"pos_label is missing: .* is about one of two classes"):
+        made({"a": COLUMNS}, LABELS, metric=metric)
+    named = made({"a": COLUMNS}, LABELS, metric=metric, pos_label="ill").means
+    np.testing.assert_allclose(named, made({"a": CHANCE}, Y, metric=metric).means, rtol=1e-12)
+
+
 def test_results_are_json():
     result = uv.McNemarTest.from_losses(made()).fit()
     assert uv.TestResult.from_dict(json.loads(result.to_json())) == result

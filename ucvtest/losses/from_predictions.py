@@ -505,16 +505,21 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
 
 
 def _of_positive(
-    rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any, declared: Sequence[Any]
+    rules: Mapping[str, Any],
+    classes: np.ndarray,
+    pos_label: Any,
+    declared: Sequence[Any],
+    output: Output = "score",
 ) -> dict[str, Any]:
     """The column of the positive class in scores for each class; a single column as it is.
 
     It is the last one of `classes`. A single column does not tell which class it is about.
     """
     positive_scores = {}
+    columns_in_order = probabilities_of if output == "probability" else columns_of_classes
     for name, user_scores in rules.items():
         if np.ndim(user_scores) == 2 and (len(classes) > 2 or names_classes(user_scores, classes)):
-            positive_scores[name] = columns_of_classes(name, user_scores, classes, declared)[:, -1]
+            positive_scores[name] = columns_in_order(name, user_scores, classes, declared)[:, -1]
         else:
             check_positive(classes, pos_label, f"{quoted(name)} contains")
             positive_scores[name] = user_scores
@@ -570,7 +575,7 @@ def _linearised(
         if sample.classes is not None:
             if not metric.of_ranks or pos_label is None:
                 _check_two(metric, sample.classes)
-            rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
+            rules = _of_positive(rules, sample.classes, pos_label, sample.declared, metric.output)
             if metric.asks_for_class:
                 # Names of columns do not tell which class the metric is about.
                 check_positive_of_metric(
@@ -650,7 +655,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             if labels is not None:
                 _check_two(scored, labels)
                 positive = {"positive": labels[-1]}
-                rules = _of_positive(rules, labels, pos_label, sample.declared)
+                rules = _of_positive(rules, labels, pos_label, sample.declared, scored.output)
             rows = {
                 name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
             }

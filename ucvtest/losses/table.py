@@ -50,6 +50,7 @@ from ucvtest.metrics.recorded import (
     errors_behind,
     recorded_metric,
 )
+from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import WEIGHTED
@@ -330,6 +331,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
         new_metric = as_metric(metric_or_loss(metric), has_classes=self.metric.output != "number")
+        if self.design.learns and "source" in self.settings:
+            refuse_pooled(new_metric)
         kept = self.metric.wants
         # Decisions at a threshold follow from probabilities, but not the other way round.
         decides = kept != new_metric.wants

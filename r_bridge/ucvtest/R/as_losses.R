@@ -188,6 +188,7 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
     stop_user("name the columns: truth = , predictions = c(), fold = , and row = where rows are ",
               "tested several times")
   have_columns(x, c(truth, predictions, fold, row))
+  if (!is.null(row)) refuse_missing(x[[row]], paste0("x$", row))
   tested <- if (is.null(row)) seq_len(nrow(x)) else x[[row]]
   learners <- or_else(names(predictions), predictions)
   learners[!nzchar(learners)] <- predictions[!nzchar(learners)]
@@ -363,6 +364,7 @@ have_columns <- function(x, names) {
 
 # Resamples in the order of their names' numbers, whatever the alphabet says of "Fold10".
 as_resample <- function(columns, levels = NULL) {
+  for (column in names(columns)) refuse_missing(columns[[column]], paste0("x$", column))
   labels <- do.call(paste, c(lapply(columns, as.character), sep = "."))
   factor(labels, or_else(levels, unique(labels)))
 }
@@ -517,14 +519,16 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
       refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' contains"))
   }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
-  predictions <- Map(function(each, place) prediction_vector(each$pred(loss, positive)[place]),
-                     found, places)
+  predictions <- Map(function(each, place) each$pred(loss, positive)[place], found, places)
+  for (learner in names(predictions))
+    refuse_missing(predictions[[learner]], paste0("predictions$", learner))
   resamples <- levels(droplevels(first$resample))
   testing <- indicators(split(row, droplevels(first$resample)), length(y))
   learning <- if (is.null(learning)) 1L - testing else
     indicators(if (is.null(names(learning))) learning else learning[resamples], length(y))
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
-                        predictions = predictions, learning = learning, testing = testing,
+                        predictions = lapply(predictions, prediction_vector),
+                        learning = learning, testing = testing,
                         arguments = c(asked, list(pos_label = positive_of(answer, metric),
                                                   groups = as_groups(groups, length(y)))),
                         remarks = remark)

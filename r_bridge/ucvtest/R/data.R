@@ -14,6 +14,7 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
     x <- x[setdiff(names(x), column)]
   }
   answer <- response(y, positive, metric, scoring)
+  refuse_other_rows(list(x = x, y = y, groups = groups, weights = weights))
   features <- feature_matrix(x)
   if (nrow(features) != NROW(y))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
@@ -80,6 +81,42 @@ plain_variables <- function(variables) {
 # What to type where a learner is to take numbers for labels.
 written_as_factor <- function(written)
   paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")
+
+# Rows are matched by position. Where two arguments have names of rows, they have to say the same.
+refuse_other_rows <- function(rows) {
+  named <- Filter(Negate(is.null), lapply(rows, names_of_rows))
+  for (other in names(named)[-1L]) {
+    first <- named[[1L]]
+    names <- named[[other]]
+    if (length(names) != length(first) || identical(names, first)) next
+    permuted <- setequal(names, first)
+    # Row numbers may be those of two tables.
+    if (!permuted && (all_numbers(names) || all_numbers(first))) next
+    stop_user("'", names(named)[1L], "' and '", other, "' have ",
+              if (permuted) "the same names of rows in another order" else "different names of rows",
+              ", but rows are matched by position: put them into one order by these names, or drop ",
+              "names if the rows already correspond, as by ",
+              if (is.null(dim(rows[[other]]))) "names(" else "rownames(", other, ") <- NULL")
+  }
+}
+
+# NULL where there are none: also for the numbers that every data frame has, and for names that
+# repeat, as sapply() makes them of labels.
+names_of_rows <- function(values) {
+  names <- if (is.data.frame(values)) own_row_names(values)
+           else if (length(dim(values)) == 2L) rownames(values)
+           else if (is.atomic(values)) names(values)
+  if (!anyDuplicated(names) && !identical(names, as.character(seq_along(names)))) names
+}
+
+all_numbers <- function(names) all(grepl("^[0-9]+$", names))
+
+# A table and its columns, by the names that messages have for them.
+rows_by_name <- function(columns, argument) {
+  table <- structure(list(if (!is.null(dim(columns))) columns), names = argument)
+  if (is.matrix(columns) || !length(names(columns))) return(table)
+  c(table, structure(as.list(columns), names = paste0(argument, "$", names(columns))))
+}
 
 # Labels of groups, one for each row.
 as_groups <- function(groups, n_obs)
@@ -229,9 +266,8 @@ in_order_of_levels <- function(what, classes)
   paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
          ", in the order of the levels.")
 
-# A column for each class, as a list with their names; other predictions as they are.
-columns_of_classes <- function(table, answer, name) {
-  classes <- answer$labels
+# A column for each class, as a list with their names.
+columns_of_classes <- function(table, classes, name) {
   if (ncol(table) != length(classes))
     stop_user("'predictions$", name, "' has ", ncol(table), " columns, and 'y' has ", length(classes),
               " classes: give a column for each")
@@ -239,9 +275,7 @@ columns_of_classes <- function(table, answer, name) {
   if (!setequal(colnames(table), classes))
     stop_user("'predictions$", name, "' has columns ", paste(colnames(table), collapse = ", "),
               ": name them by the labels of 'y', ", paste(classes, collapse = ", "))
-  found <- lapply(structure(classes, names = classes), function(class) as.numeric(table[, class]))
-  # Of two classes one column says all.
-  if (length(classes) == 2L) found[[answer$pos_label]] else found
+  lapply(as.data.frame(table, optional = TRUE)[classes], as.vector)
 }
 
 # A single column is a vector.

@@ -9,7 +9,7 @@ random_splits <- function(n_splits = 15, test_fraction = 0.1, stratify = NULL)
 
 hold_out <- function(test_fraction = 1 / 3, stratify = NULL, shuffle = TRUE)
   new_design("HoldOut", test_fraction = test_fraction, stratify = stratify,
-             shuffle = if (shuffle) NULL else FALSE)
+             shuffle = if (!isTRUE(shuffle)) shuffle)
 
 split_halves <- function(n_splits = 15, n_bisections = 10, test_fraction = 0.1, stratify = NULL)
   new_design("SplitHalves", n_splits = n_splits, n_bisections = n_bisections,

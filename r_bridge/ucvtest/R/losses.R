@@ -7,6 +7,8 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positi
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
+  refuse_other_rows(c(list(y = y), rows_by_name(predictions, "predictions"),
+                      list(groups = groups, weights = weights, fold = fold)))
   predictions <- named_columns(predictions, "predictions")
   if (is_survival(y) && !is.null(metric)) {
     if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
@@ -19,29 +21,35 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   loss <- name_of_loss(asked, loss)
   if (unnamed && identical(loss, "zero_one")) asked <- undecided
   predictions <- as_scores(predictions, loss)
+  for (column in names(predictions))
+    refuse_missing(predictions[[column]], paste0("predictions$", column))
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
       refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[!tables][1L],
                                                 "' contains"))
-    if (any(tables) && !is.null(answer$labels)) {
+    if (any(tables) && (!is.null(answer$labels) || of_probabilities(loss))) {
+      # Python writes whole numbers that are doubles with a fraction, 1.0.
+      if (is.null(answer$labels) && all(answer$values == round(answer$values)))
+        answer$values <- as.integer(answer$values)
+      classes <- or_else(answer$labels, as.character(sort(unique(answer$values))))
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
       if (unnamed)
-        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", answer$labels)),
+        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", classes)),
                          collapse = " ")
-      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(answer),
+      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(classes),
                                  names(predictions)[tables])
     }
   }
-  for (column in names(predictions))
-    refuse_missing(predictions[[column]], paste0("predictions$", column))
   refuse_logical(predictions, answer$labels)
   if (is_of_labels(loss)) refuse_other_type(predictions, y, answer)
   n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
            else length(predictions[[1L]])
+  # A loss has the same positive class by both arguments.
+  about <- if (!is.null(metric) && !loss %in% known_losses) metric
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
-                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
+                        arguments = c(asked, list(pos_label = positive_of(answer, about),
                                                   groups = as_groups(groups, n_obs),
                                                   sample_weight = as_weights(weights, n_obs),
                                                   fold = as_labels(fold, n_obs, "fold"))),
@@ -69,6 +77,7 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
 
 correct_losses <- function(correct, groups = NULL) {
   name <- paste("answers of", deparse1(substitute(correct)))
+  refuse_other_rows(c(rows_by_name(correct, "correct"), list(groups = groups)))
   correct <- named_columns(correct, "correct")
   for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column))
   marks <- lapply(correct, function(each)
@@ -112,7 +121,17 @@ score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NU
 
 # The arguments are those of Python's Losses.from_scores().
 losses_of_scores <- function(scores, arguments) {
+  refuse_other_rows(rows_by_name(scores, "scores"))
   scores <- named_columns(scores, "scores")
+  for (column in names(scores)) {
+    score <- scores[[column]]
+    # The numbers behind a factor are places of its levels.
+    if (is.factor(score) || is.character(score))
+      stop_user("'scores$", column, "' is ", if (is.factor(score)) "a factor" else "text",
+                ": make numbers of it by as.numeric(",
+                if (is.factor(score)) "as.character(scores$" else "scores$", column,
+                if (is.factor(score)) "))" else ")")
+  }
   fields <- call_python("score_losses", scores = lapply(scores, as.numeric), arguments = arguments)
   new_losses(fields, "scores of resamples")
 }

@@ -77,10 +77,15 @@ def test_correlations_are_not_pooled_over_folds(name):
     X, _ = load_iris(return_X_y=True)
     X, y = X[:30, :2], X[:30, 2]
     squared = uv.evaluate(["ridge:1"], X, y, design=5, metric="r2", rng=0)
+    out_of_fold = uv.Losses.from_predictions(
+        y, {"a": X[:, 0], "b": X[:, 1]}, metric="r2", fold=np.arange(30) % 5
+    )
     doors = (
         lambda: uv.CrossValidationWaldTest(X, y, "ridge:1", metric=name),
         lambda: uv.CrossValidationWaldTest.from_losses(squared.about(name)),
         lambda: uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name, fold=np.arange(30) % 5),
+        lambda: out_of_fold.about(name),
+        lambda: uv.compare_losses(out_of_fold, metric=["r2", name]),
     )
     for door in doors:
         with pytest.raises(

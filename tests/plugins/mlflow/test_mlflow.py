@@ -600,6 +600,13 @@ def test_calling_autolog_again_replaces_the_options(client: MlflowClient, spool:
     assert len(runs(client)) == 1
 
 
+def test_switches_are_true_or_false() -> None:
+    for name in ("disable", "log_plots", "log_datasets", "log_tables", "nested", "silent"):
+        with pytest.raises(ValueError, match=f"{name} must be True or False, got 'no'"):
+            uv.autolog(**{name: "no"})
+    assert not hooks.installed_hooks()
+
+
 def test_disable(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
     um.autolog(disable=True)

@@ -217,8 +217,12 @@ def test_short_scripts_in_a_row_neither_crash_nor_hang(
 def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow")
     store = f"sqlite:///{tmp_path}/mlflow.db"
-    code = """
+    code = f"""
         library(ucvtest)
+        refused <- function(expr) conditionMessage(tryCatch(expr, error = identity))
+        stopifnot(grepl("disable must be TRUE or FALSE, got 'mlflow'", refused(autolog("mlflow"))))
+        # Python has started, and reads no environment again.
+        Sys.setenv(MLFLOW_TRACKING_URI = "{store}")
         autolog(silent = TRUE)
         two <- droplevels(subset(iris, Species != "setosa"))
         set.seed(1)
@@ -229,7 +233,7 @@ def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_
     """
     done = finished(
         ["Rscript", "-e", code],
-        env=r_environment | {"MLFLOW_TRACKING_URI": store},
+        env=r_environment | {"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/other.db"},
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr

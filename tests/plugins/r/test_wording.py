@@ -163,6 +163,10 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "n_jobs = shares",
         ),
         (
+            "use uv.Losses.from_predictions(y, scores, metric='f1')",
+            'use prediction_losses(y, scores, metric = "f1")',
+        ),
+        (
             "use uv.evaluate, Losses.from_arrays, or from_predictions(sample_weight=)",
             "use evaluate_learners(), as_losses(), or prediction_losses(weights = )",
         ),

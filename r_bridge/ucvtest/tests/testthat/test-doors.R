@@ -157,6 +157,17 @@ test_that("tables of folds become losses", {
                "'x' has no column 'y'")
   expect_match(message_of(as_losses(rbind(table, table), truth = "truth", predictions = "a",
                                     fold = "fold", row = "row")), "tested twice in one resample")
+  without <- function(column) {
+    table[3, column] <- NA
+    message_of(as_losses(table, truth = "truth", predictions = "a", fold = "fold", row = "row"))
+  }
+  expect_match(without("fold"), "'x\\$fold' has missing values in 1 row")
+  expect_match(without("row"), "'x\\$row' has missing values in 1 row")
+  expect_match(without("a"), "'predictions\\$a' has missing values in 1 row")
+  of_tune <- data.frame(id = paste0("Fold", table$fold), .row = 1:100, obs = table$truth,
+                        .pred_class = replace(table$b, 3, NA))
+  expect_match(message_of(as_losses(list(tree = of_tune), truth = "obs")),
+               "'predictions\\$tree' has missing values in 1 row")
   expect_match(message_of(as_losses(3)), "'x' must be what caret::train")
   expect_match(message_of(as_losses(list(table))), "must have a name for each learner")
 })
@@ -187,6 +198,10 @@ test_that("predictions and scores that cannot be used are refused", {
                "must be a data frame or a list with a name")
   expect_match(message_of(score_losses(list(a = 1:3, b = 1:4), 8, 2)),
                "columns of different lengths: a 3, b 4")
+  expect_equal(message_of(score_losses(data.frame(a = factor(c(.9, .8, .7))), 8, 4)),
+               "'scores$a' is a factor: make numbers of it by as.numeric(as.character(scores$a))")
+  expect_equal(message_of(score_losses(data.frame(a = c("0.9", "0.8", "0.7")), 8, 4)),
+               "'scores$a' is text: make numbers of it by as.numeric(scores$a)")
   expect_match(message_of(corrected_t_test(two[1:2], two$Species, "lda", design = list(1:60, 20:90))),
                "look like learning sets")
   expect_match(message_of(corrected_t_test(two[1:2], two$Species, "lda", design = "ten")),

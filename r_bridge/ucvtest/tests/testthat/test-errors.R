@@ -132,6 +132,14 @@ test_that("numbers that are text are refused by name", {
   expect_equal(nrow(takes(data[-3])), 60L)
 })
 
+test_that("switches are TRUE or FALSE", {
+  skip_without_python()
+  for (design in list(hold_out(shuffle = "no"), hold_out(shuffle = 0)))
+    expect_match(message_of(hold_out_test(x, y, "lda", design = design)),
+                 "shuffle must be TRUE or FALSE, got")
+  expect_equal(hold_out(shuffle = TRUE), hold_out())
+})
+
 test_that("errors name the user's call", {
   error <- expect_error(ustat_test(x, y, NULL))
   expect_equal(conditionCall(error), quote(ustat_test(x, y, NULL)))

@@ -166,3 +166,39 @@ test_that("lists refuse the arguments that no element takes", {
                unknown("lerner"))
   expect_match(message_of(as_losses(list(a = fit), NULL, NULL, NULL, NULL, NULL, 1)), "^too many arguments")
 })
+
+test_that("names of rows have to agree where two arguments have them", {
+  skip_without_python()
+  risk <- data.frame(a = two$Sepal.Length / 8, b = two$Sepal.Width / 5)
+  id <- paste0("r", seq_len(nrow(two)))
+  named <- function(values) setNames(values, id)
+  of <- function(y, predictions, ...)
+    prediction_losses(y, predictions, loss = "brier", positive = "virginica", ...)$means
+  plain <- of(two$Species, risk)
+  with_names <- structure(risk, row.names = id)
+  expect_equal(of(named(two$Species), with_names), plain)
+  # Names on one side, row numbers, and names that repeat say nothing.
+  expect_equal(of(two$Species, with_names), plain)
+  expect_equal(of(setNames(two$Species, seq_along(id)), with_names), plain)
+  expect_equal(of(setNames(two$Species, 100 + seq_along(id)), with_names), plain)
+  expect_equal(of(setNames(two$Species, two$Species), with_names), plain)
+  another <- "have the same names of rows in another order, but rows are matched by position: "
+  expect_match(message_of(of(named(two$Species), with_names[shuffled, ])),
+               paste0("'y' and 'predictions' ", another, ".* as by rownames\\(predictions\\) <- NULL"))
+  expect_match(message_of(of(named(two$Species), as.matrix(with_names)[shuffled, ])), another)
+  expect_match(message_of(of(named(two$Species), list(a = named(risk$a)[shuffled]))),
+               paste0("'y' and 'predictions\\$a' ", another))
+  for (argument in c("groups", "weights", "fold")) {
+    other <- structure(list(named(seq_along(id) %% 4 + 1)[shuffled]), names = argument)
+    expect_match(message_of(do.call(of, c(list(two$Species, with_names), other))),
+                 paste0("'predictions' and '", argument, "' ", another))
+  }
+  expect_match(message_of(of(setNames(two$Species, paste0("q", id)), with_names)),
+               "'y' and 'predictions' have different names of rows")
+  right <- list(a = named(risk$a > .7), b = named(risk$b > .6)[shuffled])
+  expect_match(message_of(correct_losses(right)), paste0("'correct\\$a' and 'correct\\$b' ", another))
+  scores <- list(a = c(one = .5, two = .6), b = c(two = .5, one = .6))
+  expect_match(message_of(score_losses(scores, 10, 10)), paste0("'scores\\$a' and 'scores\\$b' ", another))
+  expect_match(message_of(hold_out_test(with_names, named(two$Species)[shuffled], "lda")),
+               paste0("'x' and 'y' ", another))
+})

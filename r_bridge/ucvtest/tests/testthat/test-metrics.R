@@ -85,6 +85,13 @@ test_that("folds of other packages have metrics too", {
   expect_equal(unname(corrected_t_test(losses)$estimate), unname(fixed$estimate))
   numbers <- data.frame(truth = iris$Petal.Width, p = iris$Petal.Length / 3, fold = rep(1:5, 30))
   r2 <- as_losses(numbers, truth = "truth", predictions = "p", fold = "fold", metric = "r2")
+  of_numbers <- function(metric, truth = "truth", ...) message_of(as_losses(
+    numbers, truth = truth, predictions = "p", fold = "fold", metric = metric, ...))
+  numbers$setosa <- iris$Species == "setosa"
+  for (metric in c("average_precision", "partial_auc(0.1)"))
+    expect_match(of_numbers(metric, "setosa"), "is not for learners that are fitted on folds")
+  for (metric in c("pearson", "ccc"))
+    expect_match(of_numbers(metric), "is not for predictions out of several folds")
   expect_equal(mean(r2$means), 1 - sum((numbers$truth - numbers$p)^2) /
                  sum((numbers$truth - mean(numbers$truth))^2))
   skip_if_not_installed("caret")

@@ -168,6 +168,36 @@ test_that("tables of probabilities and costs follow the order of the levels, or 
   expect_equal(prediction_losses(three == "none", list(model = 1 - two[, 1]), loss = "brier")$means,
                prediction_losses(factor(three == "none"), list(model = two), loss = "brier")$means)
 
+  few <- three == "none"
+  expected <- prediction_losses(few, list(model = chances[, 1]), loss = "brier")$means
+  label <- factor(ifelse(few, "none", "some"), c("some", "none"))
+  both <- data.frame(none = chances[, 1], some = 1 - chances[, 1])
+  of_table <- function(table, ..., y = label) prediction_losses(y, list(model = table), ...)
+  # The losses of one class are those of the other, and a table has both.
+  for (table in list(both, as.matrix(both), structure(both, class = c("tbl_df", "tbl", "data.frame")))) {
+    expect_equal(of_table(table, loss = "brier")$means, expected)
+    expect_equal(of_table(table, metric = "brier")$means, expected)
+  }
+  for (name in c("brier", "auc"))
+    expect_equal(of_table(both, metric = name)$positive, of_table(both, loss = name)$positive)
+  for (name in c("log", "log_skill", "brier_skill", "auc"))
+    expect_equal(of_table(both, metric = name)$means,
+                 of_table(both, metric = name, positive = "none")$means)
+  for (name in c("net_benefit(0.2)", "average_precision"))
+    expect_match(message_of(of_table(both, metric = name)),
+                 "positive is missing: metric = .* is about one of two classes")
+  for (y in list(as.integer(few), as.double(few)))
+    for (name in c("brier", "auc"))
+      expect_equal(of_table(cbind(`0` = both$some, `1` = both$none), loss = name, y = y)$means,
+                   prediction_losses(few, list(model = both$none), loss = name)$means)
+  expect_match(message_of(of_table(transform(both, some = none), loss = "brier")),
+               "has rows that sum to .* all classes sum to 1")
+  expect_match(message_of(of_table(transform(both, none = factor(none)), loss = "brier")),
+               "contains strings where numbers are needed")
+  both$none[3] <- NA
+  expect_match(message_of(of_table(both, loss = "brier")),
+               "'predictions\\$model' has missing values in 1 row \\(none\\)")
+
   costs <- matrix(c(0, 1, 4, 2, 0, 1, 3, 5, 0), 3)
   guess <- list(model = rev(three))
   expected <- mean(costs[cbind(as.integer(three), as.integer(rev(three)))])
