@@ -2,6 +2,7 @@
 # are handed over as the user gave them, factors and data frames included.
 
 r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
+  refuse_lacking(f = "a function, or the name of one, such as \"ranger\" or \"MASS::lda\"")
   if (!is.function(f) && !(is.character(f) && length(f) == 1L && !is.na(f)))
     stop_user("'f' must be a function, or the name of one, such as \"ranger\" or \"MASS::lda\", ",
               "got ", describe(f))
