@@ -89,7 +89,7 @@ GIVEN_SCORES = recorded_metric(
 OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
 """Names of metrics that are not losses."""
 
-OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
+OTHER_LOSSES = "'zero_one', or 'log' and 'brier' with a probability for each class"
 
 THE_REST = "the rest"
 """Name of all classes except the one that is ranked above them."""
@@ -328,7 +328,7 @@ def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None
         )
     if "predictions" in loss_fields:
         raise ValueError(
-            "sample_weight is for means over observations, but metric= is about a function of "
+            "sample_weight is for means over observations, but this metric is a function of "
             "means: leave it out"
         )
 
@@ -480,7 +480,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
-        raise ValueError("loss='auc' needs class labels, but y contains real values")
+        raise ValueError("'auc' needs class labels, but y contains real values")
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
@@ -611,8 +611,8 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
         raise ValueError(
-            f"loss={scored.name!r} needs class labels, but y contains real values: use "
-            "loss='squared' or 'absolute'"
+            f"{scored.name!r} needs class labels, but y contains real values: use "
+            "'squared' or 'absolute'"
         )
     target, labels = sample.target, sample.classes
     positive: dict[str, Any] = {}
@@ -799,6 +799,6 @@ def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) != 2:
         one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(
-            f"loss={metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or "
+            f"{metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or "
             f"use {one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
         )
