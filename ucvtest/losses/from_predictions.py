@@ -535,6 +535,11 @@ def _linearised(
     positive: dict[str, Any] = {}
     if pos_label is not None:
         metric.refuse_positive(sample.n_classes)
+        if classes is not None and metric.named_class not in (None, classes[-1]):
+            raise ValueError(
+                f"pos_label={classes[-1]!r:.60} is not the class that metric={metric.name!r:.60} "
+                "names: leave pos_label out, or the class out of the metric"
+            )
     metric_of_means = metric.made_for(classes or ())
     target = sample.target
     if metric.of_ranks:

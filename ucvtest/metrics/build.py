@@ -71,6 +71,7 @@ def of_classes(
         limits=SHARE,
         of_two=average == "binary" and listed is None,
         within="positive" if class_ratio is confusion.recall_parts else None,
+        named_class=listed[0] if listed is not None and average == "binary" else None,
     )
 
 

@@ -250,6 +250,8 @@ class SmoothMetric(Metric):
         The class of two that alone decides the metric, as for a recall.
     of_one_rule : bool
         Whether predictions of different rules cannot be pooled, as for a correlation.
+    named_class : label, optional
+        The class that its name is about, as in 'recall["ill"]'.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -260,6 +262,7 @@ class SmoothMetric(Metric):
     of_two: bool = False
     within: Literal["positive", "negative"] | None = None
     of_one_rule: bool = False
+    named_class: Any = None
 
     linearised: ClassVar[bool] = True
 

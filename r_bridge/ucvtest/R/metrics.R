@@ -61,8 +61,10 @@ name_of_loss <- function(asked, loss)
 
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
-positive_of <- function(answer, metric)
-  if (is.null(metric) || answer$named) answer$pos_label
+positive_of <- function(answer, metric) {
+  of_named_class <- any(grepl("[", metric, fixed = TRUE)) && says_positive(answer$labels)
+  if (is.null(metric) || answer$named && !of_named_class) answer$pos_label
+}
 
 # Metrics of labels that are about one of two classes.
 is_of_one_class <- function(metric)
