@@ -79,8 +79,8 @@ with_typed <- function(text, typed) {
 
 # The learners that may be the best, after correction = "simultaneous".
 best_set <- function(comparison, alpha = 0.05, test = NULL) {
-  if (!inherits(comparison, "ucvtest_comparison"))
   refuse_lacking(comparison = "what compare_learners() returned")
+  if (!inherits(comparison, "ucvtest_comparison"))
     stop_user("'comparison' must be what compare_learners() returned")
   refuse_level(alpha, "alpha")
   as.character(call_python("best_set", json = about(comparison)$json, alpha = alpha, test = test))

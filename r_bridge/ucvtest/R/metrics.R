@@ -7,7 +7,8 @@ yardstick_names <- c(
 
 # As caret has them.
 caret_names <- c(RMSE = "rmse", MAE = "mae", Accuracy = "accuracy", Kappa = "kappa", ROC = "auc",
-                 logLoss = "log")
+                 logLoss = "log", Sens = "recall", Spec = "specificity", Precision = "precision",
+                 Recall = "recall", F = "f1")
 
 # Those whose numbers agree for two classes alone: yardstick averages over classes otherwise.
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
