@@ -111,6 +111,16 @@ COUNTED = (
 
 FOREIGN: tuple[tuple[str, str], ...] = (
     (r", as scikit-learn's (?:GroupKFold makes them|split\(\) yields them)", ""),
+    (
+        r"the sorted labels, as predict_proba returns them, got shape \((\d+),\)",
+        r"the levels, got \1 values: pass a matrix in a list, such as list(a = p)",
+    ),
+    (r"\bthe sorted labels, as predict_proba returns them", "the levels"),
+    (r"\bfrom np\.where\(p > 0\.5, (.+?), (.+?)\)", r"from ifelse(p > 0.5, \1, \2)"),
+    (r"\bfrom p > 0\.5", "from as.integer(p > 0.5)"),
+    (r"\bhas nan (?=for split)", "has NA "),
+    (r" \(see error_score='raise'\)", ""),
+    (r"\bfold_scores\b", "scores"),
     (r", as (?:by scikit-learn's solver \"svd\"|predict_proba returns them)", ""),
     (r", as scikit-learn's solver \"svd\" does, which", ", which"),
     (r"\bone of scikit-learn's stratified splitters", "stratified folds"),
@@ -202,6 +212,11 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\buv\.metrics\.(\w+)\('(\w+)'\)", r'metric = "\1_\2"'),
     (r"\buv\.metrics\.(\w+\([\d.]+\))", r'"\1"'),
     (
+        r"\blabels names (\d+) classes, but average='binary' is about one: .*$",
+        r"it names \1 classes, and without an average it is about one: name one, or an average, "
+        r"""as in 'f1_macro["a","b"]'""",
+    ),
+    (
         r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+",
         'name one, as in \'f1["ill"]\', or an average, as in "f1_macro"',
     ),
@@ -216,14 +231,20 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
     (r"\b([a-z]\w*)=(?=-?\d|(?:True|False|None)\b)", r"\1 = "),
+    (r"\bgroups=(?=question\b)", "groups = "),
     # An argument without a value.
     (r"\b([a-z]\w*)=(?=\s)", r"\1 ="),
     (r"\b([a-z]\w*)=(?=[,:;.)]|$)", r"\1 = "),
     (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
     (r"\bpos_label\b", "positive"),
     # R writes whole numbers as labels without a fraction.
-    (r"((?:labels|and|mean|contains|positive class|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
-    (r"(?<=[\d], )(-?\d+)\.0(?=, (?:but|and)\b)", r"\1"),
+    (
+        r"((?:labels|and|mean|contains|positive class|positive=|positive =|group only|"
+        r"of y are) ?\(?-?\d+)"
+        r"\.0\b",
+        r"\1",
+    ),
+    (r"(?<=[\d], )(-?\d+)\.0(?=[,):]|$)", r"\1"),
     # Quoted names are R's either way; single quotes are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),

@@ -413,7 +413,7 @@ def test_correction_is_what_is_asked_for(three, correction):
             {"tests": ["corrected_t", "delong"]},
             r"different losses \(corrected_t: zero_one, delong: auc\): pass loss=",
         ),
-        ({"loss": "auc", "tests": "fold_covariance"}, "test 'fold_covariance': loss='auc'"),
+        ({"loss": "auc", "tests": "fold_covariance"}, "test 'fold_covariance': 'auc' keeps"),
         ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         (

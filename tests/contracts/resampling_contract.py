@@ -122,9 +122,9 @@ class ResamplingContract:
         scores = np.random.default_rng(0).random((2, 1, 40))
         losses = made_up(design, scores, "auc", y=y)
         if not self.cls.takes_auc:
-            with pytest.raises(ValueError, match=r"^loss='auc' keeps decision scores"):
+            with pytest.raises(ValueError, match=r"^'auc' keeps decision scores"):
                 self.fit(losses)
-            with pytest.raises(ValueError, match=r"^loss='auc' keeps decision scores"):
+            with pytest.raises(ValueError, match=r"^'auc' keeps decision scores"):
                 self.cls(X, Y, "lda", "knn:3", loss="auc")
             return
         result = self.fit(losses)

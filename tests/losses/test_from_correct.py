@@ -59,7 +59,11 @@ def test_tables_and_files(tmp_path):
     ("correct", "options", "message"),
     [
         ({"a": [1, 0, None]}, {}, r"correct\['a'\] has 1 missing values: drop these rows for all"),
-        ({"a": ["C", "I"]}, {}, r"contains 'C', 'I', but .* such as column == 'C'"),
+        (
+            {"a": ["C", "I"]},
+            {},
+            r"contains 'C', 'I', but .* pass column == 'C' if 'C' means right or column == 'I' if",
+        ),
         ({"a": [1, 0.5]}, {}, r"contains 0.5, .* are scores.*loss='score'.*groups=quest"),
         (
             {"a": [1, 2]},

@@ -1,5 +1,6 @@
 """The inputs of curves: labels and predictions, read and validated once."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +126,7 @@ def _of_predictions(
         )
     except ValueError as error:
         # Curves have no argument called loss.
-        raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
+        raise ValueError(re.sub(r"(?:loss=)?'auc'", "a curve", str(error))) from None
     if (losses.design.testing.sum(axis=0) > 1).any():
         raise ValueError(
             "fold has several repeats of the cross-validation, but a curve counts each row once: "

@@ -340,13 +340,13 @@ def named_learners(learners: Any) -> dict[str, Learner]:
     return learners_by_name
 
 
-def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "zero_one") -> None:
+def check_two_classes(sample: Sample, argument: str = "", instead: str = "zero_one") -> None:
     """Refuse the AUC where there are not two classes."""
     if sample.n_classes == 2:
         return
     raise ValueError(
-        f"{argument}='auc' needs two classes, but y has {sample.n_classes}: merge classes, use "
-        f"{argument}={instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
+        f"{argument}'auc' needs two classes, but y has {sample.n_classes}: merge classes, use "
+        f"{argument}{instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
         "several classes"
     )
 
@@ -363,8 +363,8 @@ def _labels_needed(metric: Metric) -> str:
     if metric.ranks_pairs:
         return "y must contain class labels for this test, but it contains real values"
     return (
-        f"loss={metric.name!r} needs class labels, but y contains real values: "
-        "use loss='squared' or 'absolute'"
+        f"{metric.name!r} needs class labels, but y contains real values: "
+        "use 'squared' or 'absolute'"
     )
 
 

@@ -152,11 +152,12 @@ def _is_marked(value: Any) -> bool:
 
 
 def _remedy(unmarked: list[Any]) -> str:
-    if any(isinstance(value, str) for value in unmarked):
-        return (
-            f"compare with the name of a right answer, such as column == {unmarked[0]!r:.30}, or "
-            "leave out columns that do not belong to a model"
+    labels = [value for value in dict.fromkeys(unmarked) if isinstance(value, str)]
+    if labels:
+        compared = " or ".join(
+            f"column == {label!r:.30} if {label!r:.30} means right" for label in labels[:2]
         )
+        return f"pass {compared}, and leave out columns that do not belong to a model"
     return (
         "answers that can be partly right are scores: use Losses.from_predictions(None, ..., "
         "loss='score'); with several answers to a question, each answer is a row, with "

@@ -90,7 +90,7 @@ GIVEN_SCORES = recorded_metric(
 OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
 """Names of metrics that are not losses."""
 
-OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
+OTHER_LOSSES = "'zero_one', or 'log' and 'brier' with a probability for each class"
 
 THE_REST = "the rest"
 """Name of all classes except the one that is ranked above them."""
@@ -330,7 +330,7 @@ def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None
         )
     if "predictions" in loss_fields:
         raise ValueError(
-            "sample_weight is for means over observations, but metric= is about a function of "
+            "sample_weight is for means over observations, but this metric is a function of "
             "means: leave it out"
         )
 
@@ -486,7 +486,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
-        raise ValueError("loss='auc' needs class labels, but y contains real values")
+        raise ValueError("'auc' needs class labels, but y contains real values")
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
@@ -547,6 +547,11 @@ def _linearised(
     positive: dict[str, Any] = {}
     if pos_label is not None:
         metric.refuse_positive(sample.n_classes)
+        if classes is not None and metric.named_class not in (None, classes[-1]):
+            raise ValueError(
+                f"pos_label={classes[-1]!r:.60} is not the class that metric={metric.name!r:.60} "
+                "names: leave pos_label out, or the class out of the metric"
+            )
     metric_of_means = metric.made_for(classes or ())
     target = sample.target
     if metric.of_ranks:
@@ -629,8 +634,8 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
         raise ValueError(
-            f"loss={scored.name!r} needs class labels, but y contains real values: use "
-            "loss='squared' or 'absolute'"
+            f"{scored.name!r} needs class labels, but y contains real values: use "
+            "'squared' or 'absolute'"
         )
     target, labels = sample.target, sample.classes
     positive: dict[str, Any] = {}
@@ -818,12 +823,12 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample, rows: Mapping[str, np
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) == 2:
         return
-    user_argument = "metric" if metric.linearised else "loss"
+    user_argument = "metric=" if metric.linearised else ""
     remedy = "merge classes"
     if metric.ranks_pairs or (metric.linearised and metric.output == "score"):
         remedy += ", or use pos_label= for one of them against the rest"
     elif not metric.linearised:
         remedy += f", or use {OTHER_LOSSES}"
     raise ValueError(
-        f"{user_argument}={metric.name!r:.60} needs two classes, but y has {len(classes)}: {remedy}"
+        f"{user_argument}{metric.name!r:.60} needs two classes, but y has {len(classes)}: {remedy}"
     )

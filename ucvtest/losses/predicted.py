@@ -9,6 +9,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
+from ucvtest.data.positive_class import json_label, says_positive
 from ucvtest.data.sample import Sample, as_column, count_missing
 
 __all__ = [
@@ -79,14 +80,24 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     if has_fractions or foreign:
         raise ValueError(
             f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
-            f"{listed(classes)}: pass labels of the same type, for example from p > 0.5, or "
-            "loss='log' for probabilities and 'auc' for scores"
+            f"{listed(classes)}: pass labels of the same type{_example(classes)}, "
+            "or 'log' for probabilities and 'auc' for scores"
         )
     if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
         warn_caller(
             f"{quoted(name)} has {len(unknown)} predictions of labels that do not occur in y "
             f"({listed(unknown)}): they count as predictions of another class"
         )
+
+
+def _example(classes: Sequence[Any]) -> str:
+    """How probabilities of the last of two classes give labels."""
+    if len(classes) != 2:
+        return ""
+    if says_positive(classes) and 0 in classes:
+        return ", for example from p > 0.5"
+    negative, positive = map(json_label, classes)
+    return f", for example from np.where(p > 0.5, {positive!r:.30}, {negative!r:.30})"
 
 
 def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:

@@ -58,8 +58,8 @@ from ucvtest.metrics.weighted import WEIGHTED
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
 SCORES_ONLY = (
-    "loss='auc' keeps decision scores, but this test needs the loss of every observation: use "
-    "loss='zero_one' or 'log'"
+    "'auc' keeps decision scores, but this test needs the loss of every observation: use "
+    "'zero_one' or 'log'"
 )
 
 MEANS_ONLY = (

@@ -71,6 +71,7 @@ def of_classes(
         limits=SHARE,
         of_two=average == "binary" and listed is None,
         within="positive" if class_ratio is confusion.recall_parts else None,
+        named_class=listed[0] if listed is not None and average == "binary" else None,
     )
 
 
@@ -118,7 +119,7 @@ def _places(known_classes: list[Any], average: Average, labels: list[Any] | None
     unknown = [label for label in labels if label not in known_classes]
     if unknown:
         raise ValueError(
-            f"labels of the metric has {unknown[0]!r:.60}, which is not a class of y: the classes "
+            f"the metric names {unknown[0]!r:.60}, which is not a class of y: the classes "
             f"are {', '.join(map(repr, known_classes))}"
         )
     return [known_classes.index(label) for label in labels]

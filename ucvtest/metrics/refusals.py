@@ -45,8 +45,8 @@ def refuse_name_of_auc(metric: Metric) -> None:
 def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
     """Refuse the AUC, which is not a mean of losses, for the test or function with this name."""
     if is_auc(loss):
-        user_argument = "loss='auc'" if scoring is None else f"scoring={scoring!r:.60}"
-        remedy = "loss='zero_one' or 'log'"
+        user_argument = "'auc'" if scoring is None else f"scoring={scoring!r:.60}"
+        remedy = "'zero_one' or 'log'"
         if scoring is not None:
             remedy = "scoring='accuracy' or 'neg_log_loss'"
         if name in ABOUT_RULES:

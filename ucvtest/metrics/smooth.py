@@ -253,6 +253,8 @@ class SmoothMetric(Metric):
         Whether predictions of different rules cannot be pooled, as for a correlation.
     symmetric : bool
         Whether its value is the same for both of two classes, as for the Brier skill.
+    named_class : label, optional
+        The class that its name is about, as in 'recall["ill"]'.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -264,6 +266,7 @@ class SmoothMetric(Metric):
     within: Literal["positive", "negative"] | None = None
     of_one_rule: bool = False
     symmetric: bool = False
+    named_class: Any = None
 
     linearised: ClassVar[bool] = True
 

@@ -74,6 +74,10 @@ NOT_OFFERED = {
     "fbeta_score": f"{_ARGUMENT}fbeta(2)",
     "net_benefit": f"{_ARGUMENT}net_benefit(0.2)",
     "partial_auc": f"{_ARGUMENT}partial_auc(0.1)",
+    **dict.fromkeys(
+        ("bookmaker_informedness", "informedness", "j_index", "youden", "youden_index"),
+        "it is twice the balanced accuracy less 1: use 'balanced_accuracy'",
+    ),
     "median_absolute_error": "quantiles are not smooth in the data: use loss='absolute'",
     "max_error": "a largest value is not smooth in the data: use metric='rmse'",
 }
@@ -120,7 +124,8 @@ def unknown_loss(loss: Any, losses: Iterable[str], metrics: Collection[str]) -> 
     """The refusal of an unknown loss, which suggests a loss, or the metric of this name."""
     if isinstance(loss, str) and (metric := ALIASES.get(loss, loss)) in metrics:
         return ValueError(
-            f"loss={loss!r:.60} is not a mean over observations: pass metric={metric!r:.60}"
+            f"loss={loss!r:.60} is not a mean over observations: pass metric={metric!r:.60} to a "
+            "test that takes metrics"
         )
     near = _nearest(loss, (*losses, *LOSS_ALIASES, *LOSS_ALIASES.values()))
     meaning = f", which stands for {LOSS_ALIASES[near]!r}" if near in LOSS_ALIASES else ""

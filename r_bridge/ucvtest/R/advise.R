@@ -7,11 +7,12 @@ advise <- function(n, ...) {
 
 # The number of observations, or of groups, and the loss follow from the data.
 advise.formula <- function(n, data = environment(n), ..., subset, groups, loss = NULL,
-                           metric = NULL) {
+                           metric = NULL, positive = NULL) {
   sample_of <- formula_method(function(x, y, groups, weights) {
-    answer <- response(y, NULL, metric)
+    answer <- response(y, positive, metric)
     rows <- if (is_survival(y)) answer$values$time else answer$values
     list(n = length(unique(or_else(groups, seq_along(rows)))), labels = answer$labels,
+         named = answer$named,
          loss = if (is.null(metric)) default_loss(answer))
   })
   arguments <- as.list(match.call(expand.dots = FALSE))[-1L]
@@ -20,9 +21,12 @@ advise.formula <- function(n, data = environment(n), ..., subset, groups, loss =
   found <- eval(as.call(c(sample_of, arguments)), parent.frame())
   if (!is.null(metric)) metric <- as_metric(metric, found$labels)
   advice <- advise(found$n, ..., loss = or_else(loss, found$loss), metric = metric)
-  # What to type, with what was typed.
+  # What to type, with what was typed, and what a metric of one class needs besides.
+  unnamed <- is_of_one_class(metric) && length(found$labels) == 2L && !found$named
   advice$written <- list(about = unname(arguments[names(arguments) %in% c("formula", "data")]),
-                         rows = arguments[names(arguments) %in% c("subset", "groups")])
+                         rows = c(arguments[names(arguments) %in% c("subset", "groups")],
+                                  if (!is.null(positive)) list(positive = positive)
+                                  else if (unnamed) alist(positive = )))
   advice
 }
 

@@ -43,7 +43,7 @@ interval_plot <- function(columns, null, xlab, subtitle) {
     ggplot2::geom_errorbarh(aes(xmin = "conf.low", xmax = "conf.high"), height = 0.15,
                             colour = colours[["estimate"]], na.rm = TRUE) +
     ggplot2::geom_point(colour = colours[["estimate"]], size = 2.5, na.rm = TRUE) +
-    ggplot2::labs(x = xlab, y = NULL, subtitle = subtitle)
+    ggplot2::labs(x = wrapped(xlab, 45L), y = NULL, subtitle = subtitle)
   if (is.null(null)) return(drawn)
   drawn + ggplot2::geom_vline(xintercept = unname(null), linetype = 2, colour = colours[["null"]])
 }
@@ -51,7 +51,7 @@ interval_plot <- function(columns, null, xlab, subtitle) {
 # A picture as base graphics draw it: layers, of which those with a label are in the legend.
 picture_plot <- function(picture, method) {
   drawn <- ggplot2::ggplot() +
-    ggplot2::labs(x = picture$xlabel, y = picture$ylabel, colour = NULL, fill = NULL,
+    ggplot2::labs(x = wrapped(picture$xlabel, 45L), y = picture$ylabel, colour = NULL, fill = NULL,
                   title = if (nzchar(picture$title)) picture$title else method)
   named <- Filter(function(layer) nzchar(layer$label), picture$layers)
   labels <- unique(vapply(named, `[[`, "", "label"))

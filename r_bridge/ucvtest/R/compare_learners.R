@@ -40,6 +40,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                 names = named$names, tests = tests, arguments = c(asked, arguments),
                 conf_level = conf.level)
   })
+  fields$is_metric <- !is.null(metric)
   new_comparison(fields, sample$name, conf.level, correction)
 }
 
@@ -78,6 +79,7 @@ with_typed <- function(text, typed) {
 
 # The learners that may be the best, after correction = "simultaneous".
 best_set <- function(comparison, alpha = 0.05, test = NULL) {
+  refuse_lacking(comparison = "what compare_learners() returned")
   if (!inherits(comparison, "ucvtest_comparison"))
     stop_user("'comparison' must be what compare_learners() returned")
   refuse_level(alpha, "alpha")
@@ -155,8 +157,8 @@ new_comparison <- function(fields, data_name, conf_level, correction) {
     alternative = sub("-", ".", table$alternative, fixed = TRUE), method = table$method,
     n_fits = table$n_fits, status = table$status, estimand = table$estimand)
   structure(frame, class = c("ucvtest_comparison", "data.frame"),
-            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "correction", "contrast",
-                               "verdict", "json")],
+            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "is_metric", "correction",
+                               "contrast", "verdict", "json")],
                       list(fits = as.data.frame(fields$fits), data.name = data_name)))
 }
 
@@ -176,7 +178,7 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
       " observations\n", sep = "")
   if (length(tests) == 1L) cat("test:  ", tests, "\n", sep = "")
   if (!several) cat("difference:  ", x$learner[1L], " minus ", x$other[1L], "\n", sep = "")
-  cat("loss:  ", about$loss, "\n", sep = "")
+  cat(if (isTRUE(about$is_metric)) "metric:  " else "loss:  ", about$loss, "\n", sep = "")
   if (several)
     cat("adjustment:  ", about$correction, if (is.null(about$correction)) "none"
         else " over pairs within each test", "\n", sep = "")
@@ -284,5 +286,6 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
   if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
   fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
                         tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)
+  fields$is_metric <- !is.null(metric) || isTRUE(x$is_metric)
   new_comparison(fields, x$data.name, conf.level, correction)
 }

@@ -185,6 +185,8 @@ response <- function(y, positive, metric = NULL, scoring = NULL) {
   if (is.character(y) && has_decimals(y, "."))
     stop_user("'y' has numbers that are text: use as.numeric(y) if they are amounts, factor(y) if ",
               "they are labels")
+  # Labels that are numbers may be named as text, as levels are.
+  if (is.numeric(y) && isTRUE(positive %in% as.character(y))) positive <- as.numeric(positive)
   if (is.numeric(y)) return(list(
     values = as.vector(y), labels = NULL, pos_label = positive,
     named = !is.null(positive) || says_positive(sort(unique(as.vector(y))))))
@@ -192,9 +194,11 @@ response <- function(y, positive, metric = NULL, scoring = NULL) {
   named <- !is.null(positive) || says_positive(classes)
   if (!is.null(positive)) {
     positive <- as.character(positive)
-    if (!positive %in% classes)
+    # Of a single class, some metrics need the name of the other alone.
+    if (!positive %in% c(classes, if (length(classes) == 1L) levels(y)))
       stop_user("positive = \"", positive, "\" is not one of the labels ",
-                paste(sQuote(classes, FALSE), collapse = ", "))
+                paste(sQuote(classes, FALSE), collapse = ", "), ": ",
+                if (positive %in% levels(y)) "no observation has this level" else "name one of these")
   }
   # The second level is the positive class, wherever the alphabet would put it, where Python is told.
   else if (length(classes) == 2L)

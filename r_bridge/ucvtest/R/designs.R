@@ -18,8 +18,10 @@ split_halves <- function(n_splits = 15, n_bisections = 10, test_fraction = 0.1, 
 nested_k_fold <- function(n_folds = 10, n_repeats = 20, stratify = NULL)
   new_design("NestedKFold", n_folds = n_folds, n_repeats = n_repeats, stratify = stratify)
 
-disjoint_sets <- function(learn_size, n_draws = 500, n_sets = 1)
+disjoint_sets <- function(learn_size, n_draws = 500, n_sets = 1) {
+  refuse_lacking(learn_size = "the number of observations in a learning set")
   new_design("DisjointSets", learn_size = learn_size, n_draws = n_draws, n_sets = n_sets)
+}
 
 new_design <- function(kind, ...)
   structure(Filter(Negate(is.null), list(kind = kind, ...)), class = "ucvtest_design")

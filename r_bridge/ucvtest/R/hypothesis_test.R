@@ -172,6 +172,13 @@ written_in <- function(name, frame) eval(call("substitute", as.name(name)), fram
 # set.seed() decides the draws: Python's generator starts from a number that R draws.
 draw_seed <- function() sample.int(.Machine$integer.max, 1L)
 
+# Arguments without a default that the calling function lacks, each with what to give.
+refuse_lacking <- function(...) {
+  what <- c(...)
+  for (name in names(what)) if (eval.parent(call("missing", as.name(name))))
+    stop_user("'", name, "' is missing: give ", what[[name]])
+}
+
 refuse_unknown <- function(...) {
   if (...length() == 0L) return(invisible())
   unknown <- ...names()

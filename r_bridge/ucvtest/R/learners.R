@@ -2,6 +2,7 @@
 # are handed over as the user gave them, factors and data frames included.
 
 r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
+  refuse_lacking(f = "a function, or the name of one, such as \"ranger\" or \"MASS::lda\"")
   if (!is.function(f) && !(is.character(f) && length(f) == 1L && !is.na(f)))
     stop_user("'f' must be a function, or the name of one, such as \"ranger\" or \"MASS::lda\", ",
               "got ", describe(f))
@@ -450,9 +451,9 @@ as_loss <- function(loss, y) {
     stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write ",
               "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
               "its square")
-  if (is.character(loss) && length(loss) == 1L && loss %in% c(names(yardstick_names), "Kappa"))
+  if (is.character(loss) && length(loss) == 1L && loss %in% names(c(yardstick_names, caret_names)))
     stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write metric = \"", loss,
-              "\", see ?metrics")
+              "\" in tests that take metrics, see ?metrics")
   if (!is.function(loss)) return(loss)
   taken <- names(formals(args(loss)))
   if (length(taken) < 2L && !"..." %in% taken)

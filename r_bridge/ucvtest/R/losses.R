@@ -1,9 +1,12 @@
 # Losses that every test takes in the place of features and response.
 
 prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
-                              weights = NULL, pos_label = NULL, fold = NULL, metric = NULL)
+                              weights = NULL, pos_label = NULL, fold = NULL, metric = NULL) {
+  refuse_lacking(y = if (!identical(loss, "score")) "the response",
+                 predictions = "a column for each rule, such as data.frame(a = , b = )")
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
                   as_positive(positive, pos_label), weights, fold = fold, metric = metric)
+}
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
@@ -41,8 +44,9 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                                  names(predictions)[tables])
     }
   }
-  refuse_logical(predictions, answer$labels)
-  if (is_of_labels(loss)) refuse_other_type(predictions, y, answer)
+  refuse_logical(predictions, answer, loss)
+  refuse_text(predictions, answer, loss)
+  if (is_of_labels(loss)) refuse_numbers(predictions, y, answer)
   n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
            else length(predictions[[1L]])
   # A loss has the same positive class by both arguments.
@@ -50,7 +54,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
                         arguments = c(asked, list(pos_label = positive_of(answer, about),
-                                                  groups = as_groups(groups, n_obs),
+                                                  groups = as_labels(groups, n_obs, "groups"),
                                                   sample_weight = as_weights(weights, n_obs),
                                                   fold = as_labels(fold, n_obs, "fold"))),
                         remarks = remarks)
@@ -69,55 +73,107 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
     if (NCOL(each) > 1L) lapply(as.data.frame(each), as.vector) else prediction_vector(each))
   fields <- call_python("prediction_losses", y = times, predictions = risks,
                         arguments = list(metric = as_metric(metric, NULL), pos_label = positive,
-                                         groups = as_groups(groups, n_obs),
+                                         groups = as_labels(groups, n_obs, "groups"),
                                          fold = as_labels(fold, n_obs, "fold")),
                         remarks = NULL)
   new_losses(fields, name)
 }
 
 correct_losses <- function(correct, groups = NULL) {
+  refuse_lacking(correct = "a column for each model, such as data.frame(a = , b = )")
   name <- paste("answers of", deparse1(substitute(correct)))
   refuse_other_rows(c(rows_by_name(correct, "correct"), list(groups = groups)))
   correct <- named_columns(correct, "correct")
   for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column))
-  marks <- lapply(correct, function(each)
-    if (is.logical(each)) as.numeric(each) else prediction_vector(each))
-  fields <- call_python("correct_losses", correct = marks,
-                        arguments = list(groups = as_groups(groups, length(correct[[1L]]))))
+  # Files have them as text.
+  marks <- lapply(correct, function(each) {
+    if (all(as.character(each) %in% c("FALSE", "TRUE"))) as.numeric(as.logical(as.character(each)))
+    else prediction_vector(each)
+  })
+  groups <- as_labels(groups, length(correct[[1L]]), "groups")
+  fields <- call_python("correct_losses", correct = marks, arguments = list(groups = groups))
   new_losses(fields, name)
 }
 
-# What p > 0.5 gives is no label of a response that has others.
-refuse_logical <- function(predictions, labels) {
-  logical <- vapply(predictions, is.logical, NA)
-  if (!any(logical) || is.null(labels) || all(labels %in% c("FALSE", "TRUE"))) return(invisible())
-  stop_user("column '", names(predictions)[logical][1L], "' of 'predictions' is TRUE or FALSE, and ",
-            "the labels of 'y' are ", paste(labels, collapse = ", "), ": make labels of it, such as ",
-            "ifelse(risk > 0.5, \"", labels[length(labels)], "\", \"", labels[1L], "\")")
+# What p > 0.5 gives is no label of a response that has others, and no number.
+refuse_logical <- function(predictions, answer, loss) {
+  column <- names(predictions)[vapply(predictions, is.logical, NA)][1L]
+  labels <- if (is_of_labels(loss)) or_else(answer$labels, sort(unique(answer$values)))
+  if (is.na(column) || length(labels) && all(labels %in% c("FALSE", "TRUE"))) return(invisible())
+  of_numbers <- is.null(labels) ||
+    is.null(answer$labels) && (length(labels) != 2L || all(labels %in% 0:1))
+  stop_user("column '", column, "' of 'predictions' is TRUE or FALSE, and ",
+            if (is.null(labels)) paste0("\"", loss, "\" needs numbers")
+            else if (of_numbers) "'y' has numbers"
+            else paste0("the labels of 'y' are ", paste(labels, collapse = ", ")), ": ",
+            if (of_numbers) paste0("pass as.integer(", column, ")")
+            else if (length(labels) == 2L) labels_by(column, labels, answer$pos_label, "TRUE")
+            else "pass one of them for each observation")
 }
 
-# Labels that are numbers on one side and a factor or text on the other.
-refuse_other_type <- function(predictions, y, answer) {
+# The labels that a condition stands for, where it may mean either.
+labels_by <- function(condition, labels, positive, sign) {
+  positive <- or_else(positive, labels[2L])
+  shown <- function(label) if (is.character(label)) dQuote(label, FALSE) else label
+  paste0("pass ifelse(", condition, ", ", shown(positive), ", ",
+         shown(labels[labels != positive][1L]), ") if ", sign, " means ", shown(positive))
+}
+
+# Factors and text, where numbers are needed or 'y' has numbers.
+refuse_text <- function(predictions, answer, loss) {
+  number_needed <- !is_of_labels(loss) || identical(loss, "score")
   for (column in names(predictions)) {
     predicted <- predictions[[column]]
-    whole <- is.numeric(predicted) && all(predicted == round(predicted))
-    of_text <- is.factor(predicted) || is.character(predicted)
-    if (whole && !is.null(answer$labels))
-      stop_user("column '", column, "' of 'predictions' has numbers, and the labels of 'y' are ",
-                if (is.factor(y)) "a factor: pass " else "text: pass ", "factor(", column,
-                ", levels = ", if (is.factor(y)) "levels(y))" else "unique(y))")
-    if (of_text && is.numeric(answer$values))
-      stop_user("column '", column, "' of 'predictions' is ",
-                if (is.factor(predicted)) "a factor" else "text",
-                ", and 'y' has numbers: pass factor(y", if (is.factor(predicted))
-                  paste0(", levels = levels(", column, ")"), ") if they are labels")
+    if (!is.factor(predicted) && !is.character(predicted)) next
+    if (!number_needed && !is.null(answer$labels)) next
+    text <- as.character(predicted)
+    # as.numeric() of a factor counts its levels.
+    as_number <- if (is.factor(predicted)) "as.numeric(as.character(%s))" else "as.numeric(%s)"
+    are_numbers <- !anyNA(suppressWarnings(as.numeric(text))) &&
+      !(of_probabilities(loss) && all(text %in% answer$labels))
+    stop_user("column '", column, "' of 'predictions' is ",
+              if (is.factor(predicted)) "a factor" else "text", ", and ",
+              if (!number_needed) "'y' has numbers"
+              else paste0("\"", loss, "\" needs ",
+                          if (of_probabilities(loss)) "probabilities" else "numbers"),
+              ": ",
+              if (are_numbers) paste("pass", sprintf(as_number, column))
+              else if (!number_needed) "give both the same labels"
+              else if (length(answer$labels) > 2L)
+                "pass the probabilities of all classes, a matrix in a list"
+              else if (!is.null(answer$labels) || of_probabilities(loss))
+                paste("pass the probabilities of", or_else(answer$pos_label, "the positive class"))
+              else "pass numbers")
+  }
+}
+
+# Numbers as predictions of labels that are a factor or text.
+refuse_numbers <- function(predictions, y, answer) {
+  labels <- answer$labels
+  for (column in names(predictions)) {
+    predicted <- predictions[[column]]
+    if (is.null(labels) || !is.numeric(predicted) || !all(predicted == round(predicted))) next
+    stop_user("column '", column, "' of 'predictions' has numbers, and the labels of 'y' are ",
+              if (is.factor(y)) "a factor: " else "text: ",
+              if (all(predicted %in% labels))
+                paste0("pass factor(", column, ", levels = ", if (is.factor(y)) "levels(y))" else "unique(y))")
+              else if (is.factor(y) && all(predicted %in% seq_along(levels(y))))
+                paste0("pass levels(y)[", column, "] if they count the levels of 'y', ",
+                       paste(levels(y), collapse = ", "))
+              else if (length(labels) == 2L && all(predicted %in% 0:1))
+                labels_by(paste(column, "== 1"), labels, answer$pos_label, "1")
+              else paste0("pass one of ", paste(labels, collapse = ", "), " for each observation"))
   }
 }
 
 score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NULL,
-                         greater_is_better = TRUE)
+                         greater_is_better = TRUE) {
+  refuse_lacking(scores = "the scores of the resamples of each learner, such as data.frame(a = , b = )",
+                 n_learn = "the number of observations in a learning set",
+                 n_test = "the number of observations in a test set")
   losses_of_scores(scores, list(n_learn = n_learn, n_test = n_test, design = design,
                                 n_folds = n_folds, greater_is_better = greater_is_better))
+}
 
 # The arguments are those of Python's Losses.from_scores().
 losses_of_scores <- function(scores, arguments) {

@@ -7,7 +7,8 @@ yardstick_names <- c(
 
 # As caret has them.
 caret_names <- c(RMSE = "rmse", MAE = "mae", Accuracy = "accuracy", Kappa = "kappa", ROC = "auc",
-                 logLoss = "log")
+                 logLoss = "log", Sens = "recall", Spec = "specificity", Precision = "precision",
+                 Recall = "recall", F = "f1")
 
 # Those whose numbers agree for two classes alone: yardstick averages over classes otherwise.
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
@@ -61,8 +62,10 @@ name_of_loss <- function(asked, loss)
 
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
-positive_of <- function(answer, metric, scoring = NULL)
-  if (is_told(metric, scoring) || answer$named) answer$pos_label
+positive_of <- function(answer, metric, scoring = NULL) {
+  of_named_class <- any(grepl("[", metric, fixed = TRUE)) && says_positive(answer$labels)
+  if (is_told(metric, scoring) || answer$named && !of_named_class) answer$pos_label
+}
 
 # Whether Python is told the second level. Of metrics and of scores by name it asks for the class, or
 # takes the last one in the alphabet if both have the same value; functions of R know it themselves.

@@ -41,6 +41,10 @@ plan_sample_size.ucvtest_losses <- function(x, learner = NULL, other = NULL, dif
                                             width = NULL, n = NULL, power = 0.8, alpha = 0.05,
                                             ...) {
   refuse_unknown(...)
+  if (is.null(difference) == is.null(width))
+    stop_user("one of 'difference' and 'width' must be given, and ",
+              if (is.null(width)) "none is" else "both are", ": the difference that matters, or ",
+              "the width of the interval")
   learners <- by_place(list(learner = learner, other = other), length(x$learners))
   fields <- call_python("plan_losses", losses = x$json, arguments = c(
     learners, list(difference = difference, width = width, power = power, alpha = alpha)),

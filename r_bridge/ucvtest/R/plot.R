@@ -19,15 +19,24 @@ draw_result <- function(x, xlab, ylab, main, ...) {
   shown <- c(x$estimate, ends[is.finite(ends)], x$null.value)
   shown <- shown[is.finite(shown)]
   if (!length(shown)) shown <- 0
+  # Ten characters take an inch; those of the main title are larger.
+  inches <- par("din")[1L]
+  xlab <- or_else(xlab, wrapped(names(x$estimate), 10 * inches))
+  more_lines <- if (is.character(xlab)) max(lengths(strsplit(xlab, "\n")) - 1L, 0L) else 0L
+  room <- par(mar = par("mar") + c(more_lines, 0, 0, 0))
+  on.exit(par(room))
   graphics::plot(range(shown) + c(-0.1, 0.1) * max(diff(range(shown)), 0.01), c(0, 2),
-                 type = "n", xlab = or_else(xlab, names(x$estimate)), ylab = or_else(ylab, ""),
-                 main = or_else(main, x$method), yaxt = "n", ...)
+                 type = "n", xlab = "", ylab = or_else(ylab, ""),
+                 main = or_else(main, wrapped(x$method, 7 * inches)), yaxt = "n", ...)
+  graphics::title(xlab = xlab, line = par("mgp")[1L] + more_lines)
   if (!is.null(x$settings$learner))
     axis(2L, 1, pair_label(x$settings$learner, or_na(x$settings$other), is_ratio(x)), tick = FALSE)
   if (!is.null(x$null.value)) abline(v = x$null.value, lty = 2L)
   if (length(ends) && !anyNA(ends)) draw_interval(ends, par("usr")[1:2])
   points(x$estimate, 1, pch = 19L)
 }
+
+wrapped <- function(text, width) paste(strwrap(text, width), collapse = "\n")
 
 # An infinite end is an arrow that points out of the picture.
 draw_interval <- function(ends, border, height = 1) {

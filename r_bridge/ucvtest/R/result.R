@@ -241,6 +241,7 @@ glance.ucvtest <- function(x, ...) {
 
 # What was done, in words for a paper.
 methods_text <- function(result) {
+  refuse_lacking(result = "the result of a test, a comparison or a plan")
   if (inherits(result, "ucvtest_plan")) return(methods_of_plan(result))
   text <- as.character(call_python("methods_text", json = json_of(result)))
   with_typed(text, about(result)$correction)
@@ -254,8 +255,10 @@ json_of <- function(result) {
 }
 
 # The papers that a result rests on, in words, with the keys that methods_text() writes.
-citation_of <- function(result)
+citation_of <- function(result) {
+  refuse_lacking(result = "the result of a test, or a comparison")
   strsplit(as.character(call_python("references", json = json_of(result))), "\n")[[1L]]
+}
 
 # The same as BibTeX.
 toBibtex.ucvtest <- function(object, ...) {

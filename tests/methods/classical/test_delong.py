@@ -428,7 +428,7 @@ class TestRefusals:
             (y, {"loss": "zero_one"}, "loss must be 'auc' for DeLongTest, got 'zero_one'"),
             (y, {"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation"),
             (y, {"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold"),
-            (np.arange(10) % 3, {}, "loss='auc' needs two classes, but y has 3"),
+            (np.arange(10) % 3, {}, "^'auc' needs two classes, but y has 3"),
             (y + 0.3, {}, "y must contain class labels for this test"),
         ]
         for labels, options, message in cases:

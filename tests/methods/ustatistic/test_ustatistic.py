@@ -725,8 +725,8 @@ class TestRefusals:
             ({"pos_label": 7}, "pos_label=7 is not one of the labels 0, 1"),
             (
                 {"y": X_GOOD[:, 0], "loss": "zero_one"},
-                "loss='zero_one' needs class labels, but y contains real values: use "
-                "loss='squared' or 'absolute'",
+                "'zero_one' needs class labels, but y contains real values: use "
+                "'squared' or 'absolute'",
             ),
         ],
     )

@@ -303,7 +303,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
         (Rows(y, first, np.where(y == 1, np.nan, 0.0)), {}, "baseline has 18 missing values"),
         (Rows(y, np.column_stack([first] * 2), second), {}, r"one dimension, got shape \(40, 2\)"),
         (labels, {"loss": "auc"}, "the predictions of new are all labels"),
-        (labels, {"loss": "squared"}, "loss='squared' needs two classes, but y has 3"),
+        (labels, {"loss": "squared"}, "^'squared' needs two classes, but y has 3"),
         (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
         (
             Rows(y, np.column_stack([first] * 2), second),

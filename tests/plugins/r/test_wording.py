@@ -197,6 +197,42 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "labels 1 and 2 do not say; pass positive = 2 if high values mean 2",
         ),
         ("X contains nan in 'X', None of them", "x contains nan in 'X', None of them"),
+        ("not one of the labels 1.0, 2.0", "not one of the labels 1, 2"),
+        (
+            "the labels of y are -1.0, 1.0: pass labels, for example from p > 0.5",
+            "the labels of y are -1, 1: pass labels, for example from as.integer(p > 0.5)",
+        ),
+        (
+            "for example from np.where(p > 0.5, 'very ill', 'well'), or",
+            "for example from ifelse(p > 0.5, 'very ill', 'well'), or",
+        ),
+        (
+            "groups names one group only (1.0): at least two are needed",
+            "groups names one group only (1): at least two are needed",
+        ),
+        (
+            "fold_scores['a'] has nan for split 1: a fit failed (see error_score='raise'), or no",
+            "scores$a has NA for split 2: a fit failed, or no",
+        ),
+        (
+            "use uv.Losses.from_predictions(y, scores, metric='f1') with uv.HoldOutTest",
+            'use prediction_losses(y, scores, metric = "f1") with hold_out_test()',
+        ),
+        (
+            "use Losses.from_predictions(None, ..., loss='score'), with groups=question",
+            'use prediction_losses(NULL, ..., loss = "score"), with groups = question',
+        ),
+        (
+            "labels names 2 classes, but average='binary' is about one: name one class, or",
+            "it names 2 classes, and without an average it is about one: name one, or an average, "
+            'as in \'f1_macro["a","b"]\'',
+        ),
+        (
+            "predictions['a'] must have a column for each of 3 classes in the order of the sorted "
+            "labels, as predict_proba returns them, got shape (60,)",
+            "predictions$a must have a column for each of 3 classes in the order of the levels, "
+            "got 60 values: pass a matrix in a list, such as list(a = p)",
+        ),
         (
             "error rate of this rule (positive class 1.0)",
             "error rate of this rule (positive class 1)",

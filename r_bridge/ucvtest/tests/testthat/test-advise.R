@@ -53,6 +53,10 @@ test_that("advice on a formula has the formula and the data in the call to type"
   expect_match(shown, "_test(Species ~ Sepal.Width, data, learner, other, ", fixed = TRUE)
   shown <- paste(capture.output(advise(Species ~ ., data, subset = Sepal.Width > 2.5)), collapse = " ")
   expect_match(shown, "subset = Sepal.Width > 2.5)", fixed = TRUE)
+  f1 <- function(...)
+    paste(capture.output(advise(Species ~ ., data, metric = "f1", ...)), collapse = " ")
+  expect_match(f1(), "positive = )", fixed = TRUE)
+  expect_match(f1(positive = "virginica"), "positive = \"virginica\")", fixed = TRUE)
 })
 
 test_that("what cannot be answered is refused", {

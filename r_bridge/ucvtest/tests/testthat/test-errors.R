@@ -31,6 +31,25 @@ test_that("arguments are checked before Python starts", {
                "'y' must be a vector or a factor, got matrix of 60 x 2")
 })
 
+test_that("arguments that are missing are refused by name", {
+  missing_from <- function(call, name) {
+    error <- expect_error(eval(call), paste0("^'", name, "' is missing: give "))
+    expect_equal(conditionCall(error), call)
+  }
+  missing_from(quote(score_losses(list(a = 1:3), n_learn = 80)), "n_test")
+  missing_from(quote(prediction_losses(1:3)), "predictions")
+  missing_from(quote(correct_losses()), "correct")
+  missing_from(quote(noninferiority(1)), "margin")
+  missing_from(quote(equivalence(1, 0.1)), "high")
+  missing_from(quote(methods_text()), "result")
+  missing_from(quote(citation_of()), "result")
+  missing_from(quote(best_set()), "comparison")
+  missing_from(quote(disjoint_sets()), "learn_size")
+  missing_from(quote(r_learner()), "f")
+  missing_from(quote(light_code_bounds(1, 2)), "weight")
+  missing_from(quote(critical_values(0.05)), "n0")
+})
+
 test_that("missing values are refused by name", {
   holes <- two_species()
   holes$Sepal.Width[c(2, 5)] <- NA

@@ -57,7 +57,20 @@ test_that("what a metric cannot be is refused in words of R", {
   expect_match(of(metric = "rsq"), "the squared correlation: use \"pearson\"")
   expect_match(of(metric = mean), "'metric' must be the name of a metric, .* as 'scoring'")
   expect_match(of(metric = c("f1", "mcc")), "'metric' must be the name of a metric")
-  expect_match(of(metric = "mcc", weights = rep(1, 40)), "metric = is about a function of means")
+  expect_match(of(metric = "mcc", weights = rep(1, 40)), "this metric is a function of means")
+  expect_match(message_of(prediction_losses(truth, rules, metric = 'recall["ill"]', positive = "well")),
+               "positive = \"well\" is not the class that metric = ")
+  expect_silent(prediction_losses(truth == "ill", rules == "ill", metric = 'recall["FALSE"]'))
+  sensitivity <- function(name)
+    prediction_losses(truth, rules, metric = name, positive = "ill")$means
+  expect_equal(sensitivity("Sens"), sensitivity("recall"))
+  expect_equal(sensitivity("Spec"), sensitivity("specificity"))
+  expect_equal(sensitivity("F"), sensitivity("f1"))
+  expect_match(of(metric = "j_index"), "use 'balanced_accuracy'")
+  area <- prediction_losses(truth, list(rule = seq_along(truth)), metric = "auc", positive = "ill")
+  expect_match(message_of(hold_out_test(area)), "^'auc' keeps decision scores")
+  expect_output(print(compare_learners(prediction_losses(truth, data.frame(rules, b = "ill"), metric = "mcc"))),
+                "\nmetric:  mcc\n")
   expect_match(of(metric = "brier_skill"), "'positive' is missing: 'predictions\\$a' contains a score")
   expect_match(message_of(mcnemar_learners_test(prediction_losses(truth, rules, metric = "mcc"))),
                "not for mcnemar_learners_test\\(\\): use ustat_test")

@@ -85,6 +85,20 @@ test_that("the positive class is one label, by one name", {
                  "positive = \"ill\" is not one of the labels 'No', 'Yes'")
 })
 
+test_that("the positive class may be a number as text, or a level of no observation", {
+  skip_without_python()
+  f1 <- function(...) prediction_losses(1 + (truth == "Yes"), list(a = 1 + (pima$glu > 130)),
+                                        metric = "f1", ...)
+  expect_equal(f1(positive = "2")$means, f1(positive = 2)$means)
+  expect_match(message_of(f1(positive = "3")), "positive = \"3\" is not one of the labels 1, 2$")
+  well <- factor(rep("well", 9), levels = c("well", "ill"))
+  expect_equal(prediction_losses(well, list(a = well), metric = "specificity", positive = "ill")$means[[1]], 1)
+  expect_match(message_of(prediction_losses(well, list(a = well), metric = "f1", positive = "ill")),
+               "y has one class only \\('well'\\), and metric = \"f1\" needs two: add observations")
+  expect_match(message_of(prediction_losses(factor(truth, c("No", "Yes", "unknown")), pima["type"],
+                                            positive = "unknown")), "no observation has this level")
+})
+
 test_that("a table of folds needs the positive class for its columns", {
   skip_without_python()
   table <- data.frame(truth = pima$type, fold = rep_len(1:4, nrow(pima)), glucose = pima$glu)

@@ -69,6 +69,7 @@ test_that("pictures of ggplot2 have the learners on the axis", {
   drawn <- ggplot2::autoplot(result)
   expect_s3_class(drawn, "ggplot")
   expect_equal(as.character(drawn$data$label), "lda - knn:5")
+  expect_equal(drawn$labels$x, "difference of unconditional error rates at\nlearning-set size 90")
   several <- shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t"))
   expect_equal(nrow(ggplot2::autoplot(several)$data), 3L)
   expect_silent({

@@ -60,7 +60,31 @@ test_that("weights of observations are those of weighted least squares", {
 
 test_that("predictions that no label is like are refused in words of R", {
   expect_match(message_of(prediction_losses(pima$type, data.frame(a = pima$glu > 130))),
-               "column 'a' .* is TRUE or FALSE, .*ifelse\\(risk > 0.5, \"Yes\", \"No\"\\)")
+               "column 'a' .* is TRUE or FALSE, .*: pass ifelse\\(a, \"Yes\", \"No\"\\) if TRUE means \"Yes\"")
+  high <- data.frame(a = pima$glu > 130)
+  expect_match(message_of(prediction_losses(pima$type, high, metric = "f1", positive = "No")),
+               "ifelse\\(a, \"No\", \"Yes\"\\) if TRUE means \"No\"")
+  for (metric in c("net_benefit(0.2)", "brier", "average_precision"))
+    expect_match(message_of(prediction_losses(pima$type, high, metric = metric, positive = "Yes")),
+                 "needs numbers: pass as.integer\\(a\\)")
+  expect_match(message_of(prediction_losses(pima$y, high, metric = "f1")), "pass as.integer\\(a\\)")
+  expect_match(message_of(prediction_losses(pima$y + 1, high, metric = "f1", positive = 1)),
+               "ifelse\\(a, 1, 2\\) if TRUE means 1")
+  codes <- data.frame(a = as.integer(pima$type))
+  expect_match(message_of(prediction_losses(pima$type, codes)), fixed = TRUE,
+               "pass levels(y)[a] if they count the levels of 'y', No, Yes")
+  expect_match(message_of(prediction_losses(pima$type, codes - 1)), fixed = TRUE,
+               "pass ifelse(a == 1, \"Yes\", \"No\") if 1 means \"Yes\"")
+  amounts <- data.frame(a = factor(pima$glu / 10))
+  for (asked in list(list(loss = "squared"), list(metric = "r2")))
+    expect_match(do.call(function(...) message_of(prediction_losses(pima$bmi, amounts, ...)), asked),
+                 "is a factor, .*: pass as.numeric\\(as.character\\(a\\)\\)")
+  expect_match(message_of(prediction_losses(pima$type, pima["type"], loss = "brier", positive = "Yes")),
+               "\"brier\" needs probabilities: pass the probabilities of Yes")
+  expect_match(message_of(prediction_losses(pima$y, pima["type"], metric = "f1")),
+               "'y' has numbers: give both the same labels")
+  expect_match(message_of(prediction_losses(pima$y, 1 * high, groups = "g")),
+               "'groups' must be one label for each of 332 rows, got character")
   expect_match(message_of(prediction_losses(pima$y == 1, data.frame(a = NA))),
                "'predictions\\$a' has missing values in 1 row:")
 })
@@ -78,7 +102,7 @@ test_that("labels that are numbers and levels of a factor are told apart in word
   expect_match(message_of(prediction_losses(truth, list(p = c(0, 1, 0, 0)))),
                "'p' .* has numbers, .* a factor: pass factor\\(p, levels = levels\\(y\\)\\)")
   expect_match(message_of(prediction_losses(c(0, 1, 1, 0), list(p = truth))),
-               "'p' .* is a factor, and 'y' has numbers: pass factor\\(y, levels = levels\\(p")
+               "'p' .* is a factor, and 'y' has numbers: pass as.numeric\\(as.character\\(p\\)\\)")
   rule <- prediction_losses(c(0, 1, 1, 0), list(p = c(0.1, 0.9, 0.4, 0.2)), loss = "log")
   expect_match(names(hold_out_test(rule)$estimate), "(positive class 1)", fixed = TRUE)
 })
@@ -145,6 +169,10 @@ test_that("answers that are right or wrong have exact intervals, by clusters too
   expect_equal(hold_out_test(clustered, "b", group_weight = "group")$settings$group_weight, "group")
   expect_match(message_of(correct_losses(list(a = c(1, 0.5)))), "prediction_losses")
   expect_match(message_of(correct_losses(list(a = c(TRUE, NA)))), "missing")
+  for (text in list(as.character(right), factor(right)))
+    expect_equal(correct_losses(list(a = text))$means[[1]], mean(right))
+  expect_match(message_of(correct_losses(list(a = ifelse(right, "yes", "no")))), fixed = TRUE,
+               "column == 'yes' if 'yes' means right or column == 'no' if 'no' means right")
 })
 
 test_that("out-of-fold scores have an AUC within folds", {
