@@ -155,7 +155,7 @@ def test_learners_are_refused_in_words_of_options(
         (["--metric", "r2", "--loss", "squared"], "--loss squared and --metric r2 exclude each"),
         (["--metric", "f1"], "--pos-label is missing: --metric f1 is about one of two classes"),
         (["--metric", "r2"], "--metric r2 needs numbers, but y contains labels"),
-        (["--metric", "mcc", "--weight", "house"], "but --metric is about a function of means"),
+        (["--metric", "mcc", "--weight", "house"], "but --metric mcc is a function of means"),
         (["--metric", "mcc", "--test", "mcnemar"], "--metric mcc is not for McNemarTest: use"),
         (["--metric", "f1", "--target", "house"], """name one, as in 'f1["ill"]', or an average"""),
     ],

@@ -330,8 +330,8 @@ def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None
         )
     if "predictions" in loss_fields:
         raise ValueError(
-            "sample_weight is for means over observations, but this metric is a function of "
-            "means: leave it out"
+            f"sample_weight is for means over observations, but metric={loss_fields['loss']!r:.60} "
+            "is a function of means: leave it out"
         )
 
 
