@@ -76,6 +76,12 @@ MIDDLE = np.r_[np.arange(1, 26) / 100, np.full(30, 0.4), np.arange(51, 76) / 100
         (MIDDLE, 5, [0.01, 0.165, 0.325, 0.455, 0.595, 0.75], [16, 9, 30, 9, 16]),
         (1 - HEAVY, 5, [0.04, 0.66, 0.98, 1], [16, 8, 56]),
         (np.full(80, 0.3), 5, [0, 1], [80]),
+        (
+            np.repeat(np.arange(1, 9) / 10, [3, 3, 9, 3, 3, 3, 3, 3]),
+            4,
+            [0.1, 0.35, 0.65, 0.8],
+            [15, 9, 6],
+        ),
     ],
 )
 def test_many_equal_predictions_have_a_bin_of_their_own(p, bins, edges, sizes):

@@ -148,7 +148,7 @@ def test_missing_rows_are_left_out(folder):
             "compare plan select",
             "metrics of one class, such as f1, need it unless labels are 0 and",
         ),
-        ("predictions gate", "What counts alike; with --metric always rows."),
+        ("predictions gate", "row for correct and for metrics such as f1 and accuracy, otherwise"),
     ],
 )
 def test_help_says_which_metrics_decide(commands, words):

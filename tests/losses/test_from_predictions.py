@@ -386,6 +386,8 @@ COLUMNS = pd.DataFrame({"ill": CHANCE, "well": 1 - CHANCE})
 def test_columns_of_two_classes_are_checked(options):
     by_name = made({"a": COLUMNS}, LABELS, **options).means
     np.testing.assert_allclose(by_name, made({"a": CHANCE}, Y, **options).means, rtol=1e-12)
+    # Halves that both round up, as shares of trees do, are no other probabilities.
+    made({"a": COLUMNS.assign(well=1.005 - CHANCE)}, LABELS, **options)
     twice = COLUMNS.assign(well=CHANCE)
     with pytest.raises(ValueError, match=r"rows that sum to .* all classes sum to 1"):
         made({"a": twice}, LABELS, **options)

@@ -50,7 +50,8 @@ def read(
         raise ValueError(f"--drop {target}: that is the target")
     features = table.drop(columns=[target, *drop, *group_columns])
     used_columns = [target, *group_columns, *features.columns]
-    without_gaps(table, used_columns, missing, LEARNING_REMEDY)
+    remedy = LEARNING_REMEDY if features.isna().any(axis=None) else RULES_REMEDY
+    without_gaps(table, used_columns, missing, remedy)
     if one_hot:
         features = _one_hot(features)
     _check_features(features, path)

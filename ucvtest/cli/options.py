@@ -158,8 +158,8 @@ RepeatOption = Annotated[
 RuleGroupWeightOption = Annotated[
     GroupWeightName | None,
     typer.Option(
-        help="What counts alike; with --metric always rows. [default: row for correct, otherwise "
-        "group]"
+        help="What counts alike. [default: row for correct and for metrics such as f1 and "
+        "accuracy, otherwise group]"
     ),
 ]
 ReportOption = Annotated[

@@ -39,8 +39,8 @@ def calibration(
     bins : int or array-like
         The number of bins, which contain equally many predictions (of both rules together), or the
         edges of bins from 0 to 1. A bin includes its upper edge but not its lower one; the first
-        bin includes both. Equal predictions that would fill a bin have their own bin; there may
-        then be fewer bins.
+        bin includes both. Equal predictions share a bin, and have it to themselves where two
+        quantiles coincide; there may then be fewer bins.
 
     Returns
     -------
@@ -144,9 +144,12 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
         quantiles, counts = np.unique(
             np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1)), return_counts=True
         )
-        if len(quantiles) > n_bins:
+        values = np.unique(scores)
+        # Between two different values two quantiles can leave a bin empty.
+        filled = np.unique(np.searchsorted(quantiles[1:-1], values))
+        if len(filled) == n_bins:
             return quantiles
-        return _edges_around(quantiles[counts > 1], quantiles, np.unique(scores), n_bins)
+        return _edges_around(quantiles[counts > 1], quantiles, values, n_bins)
     edges = as_numbers("bins", bins)
     rises = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()
     if not rises or not edges[0] <= scores.min() or not scores.max() <= edges[-1]:

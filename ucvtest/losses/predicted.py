@@ -151,6 +151,10 @@ def column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]
     return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
 
 
+MOST_ROUNDING = 0.0101
+"""By how much the sum of two probabilities with two decimals can differ from 1."""
+
+
 def probabilities_of(
     name: str, user_probabilities: Any, classes: np.ndarray, declared: Sequence[Any]
 ) -> np.ndarray:
@@ -158,7 +162,7 @@ def probabilities_of(
     probabilities = columns_of_classes(name, user_probabilities, classes, declared)
     check_finite(quoted(name), probabilities, infinite=False)
     sums = probabilities.sum(axis=1)
-    if not np.allclose(sums, 1, atol=1e-4):
+    if not np.allclose(sums, 1, rtol=0, atol=MOST_ROUNDING if len(classes) == 2 else 1e-4):
         raise ValueError(
             f"{quoted(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
             "the probabilities of all classes sum to 1"

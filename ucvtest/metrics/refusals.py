@@ -73,7 +73,7 @@ def refuse_of_folds(metric: Any) -> None:
 
 
 def refuse_pooled(metric: Any) -> None:
-    """Refuse correlations for predictions of several rules, those of the folds.
+    """Refuse correlations for predictions of several rules, such as those of folds.
 
     The mean prediction of each rule is that of its learning set, and so the lower the larger the
     responses of its own fold are. If all rules predict the mean of their learning sets,
@@ -83,8 +83,8 @@ def refuse_pooled(metric: Any) -> None:
         raise ValueError(
             f"metric={metric.name!r:.60} is not for predictions out of several folds: where the "
             "responses of a fold are large, the mean prediction of its rule is small, so that the "
-            "pooled correlation is too low. Use uv.UStatisticTest, or predict other observations "
-            "by one rule and use uv.HoldOutTest, or take metric='rmse'"
+            "pooled correlation is too low. Use predictions of other observations by one rule and "
+            "uv.HoldOutTest, or take metric='rmse'"
         )
 
 

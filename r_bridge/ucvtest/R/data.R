@@ -89,6 +89,8 @@ refuse_other_rows <- function(rows) {
     first <- named[[1L]]
     names <- named[[other]]
     if (length(names) != length(first) || identical(names, first)) next
+    # sapply() gives groups the names of what they were made from.
+    if (other %in% c("groups", "weights", "fold") && !any(names %in% first)) next
     permuted <- setequal(names, first)
     # Row numbers may be those of two tables.
     if (!permuted && (all_numbers(names) || all_numbers(first))) next

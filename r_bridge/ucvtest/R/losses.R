@@ -2,7 +2,7 @@
 
 prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
                               weights = NULL, pos_label = NULL, fold = NULL, metric = NULL) {
-  refuse_lacking(y = if (!identical(loss, "score")) "the response",
+  refuse_lacking(y = "the response, or NULL with loss = \"score\"",
                  predictions = "a column for each rule, such as data.frame(a = , b = )")
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
                   as_positive(positive, pos_label), weights, fold = fold, metric = metric)
@@ -33,7 +33,8 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                                                 "' contains"))
     if (any(tables) && (!is.null(answer$labels) || of_probabilities(loss))) {
       # Python writes whole numbers that are doubles with a fraction, 1.0.
-      if (is.null(answer$labels) && all(answer$values == round(answer$values)))
+      if (is.null(answer$labels) && all(answer$values == round(answer$values)) &&
+          all(abs(answer$values) <= .Machine$integer.max))
         answer$values <- as.integer(answer$values)
       classes <- or_else(answer$labels, as.character(sort(unique(answer$values))))
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))

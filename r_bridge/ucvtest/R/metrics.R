@@ -63,7 +63,8 @@ name_of_loss <- function(asked, loss)
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
 positive_of <- function(answer, metric, scoring = NULL) {
-  of_named_class <- any(grepl("[", metric, fixed = TRUE)) && says_positive(answer$labels)
+  of_named_class <- is.character(metric) && any(grepl("[", metric, fixed = TRUE)) &&
+    says_positive(answer$labels)
   if (is_told(metric, scoring) || answer$named && !of_named_class) answer$pos_label
 }
 

@@ -83,17 +83,18 @@ def test_correlations_are_not_pooled_over_folds(name):
     doors = (
         lambda: uv.CrossValidationWaldTest(X, y, "ridge:1", metric=name),
         lambda: uv.CrossValidationWaldTest.from_losses(squared.about(name)),
+        lambda: uv.CorrectedTTest(X, y, "ridge:1", metric=name),
+        lambda: uv.CorrectedTTest.from_losses(squared.about(name)),
         lambda: uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name, fold=np.arange(30) % 5),
         lambda: out_of_fold.about(name),
         lambda: uv.compare_losses(out_of_fold, metric=["r2", name]),
     )
     for door in doors:
-        with pytest.raises(
-            ValueError, match=f"'{name}' is not for predictions out of several .*Us"
-        ):
+        with pytest.raises(ValueError, match=f"'{name}' is not for predictions out of several"):
             door()
     rule = uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name)
     assert uv.HoldOutTest.from_losses(rule).fit().status == "ok"
+    assert uv.HoldOutTest(X, y, "ridge:1", metric=name).fit(rng=0).status == "ok"
     assert uv.UStatisticTest(X, y, "ridge:1", metric=name).fit(30, "few", rng=0).status == "ok"
 
 

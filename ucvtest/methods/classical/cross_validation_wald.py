@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -11,13 +11,12 @@ from ucvtest.common.checks import check_choice
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
-from ucvtest.inference.question import Question, of_units
+from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
-from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.results.result import TestResult
 
 __all__ = ["CrossValidationWaldTest"]
@@ -157,10 +156,6 @@ class CrossValidationWaldTest(ResamplingTest):
     needs_values = True
     takes_predictions = True
     takes_rows = True
-
-    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
-        refuse_pooled(question.metric)
-        super()._ask(question, design, cv)
 
     def _check_design(self, design: Design) -> None:
         folds_of(design)

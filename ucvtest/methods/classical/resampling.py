@@ -26,6 +26,7 @@ from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words
 from ucvtest.metrics.base import plural
+from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
@@ -136,11 +137,13 @@ class ResamplingTest(HypothesisTest):
             # A trial draw, so that a design is refused before the first fit. The real draw is
             # checked again, because a splitter may make sets of other sizes.
             trial = self._draw(np.random.default_rng(0))
+            _refuse_pooled(question, trial)
             self.question = question.ready(trial.learn_sizes[0])
         else:
             if self.needs_values:
                 question.check_values()
             assert question.design is not None
+            _refuse_pooled(question, question.design)
             self._refuse_design(question.design)
 
     @cached_property
@@ -361,6 +364,11 @@ class ResamplingTest(HypothesisTest):
         if observed.paired:
             return f"difference of {kind} {plural(loss_in_words)} at learning-set size {size}"
         return f"{kind} {loss_in_words} at learning-set size {size}"
+
+
+def _refuse_pooled(question: Question, design: Design) -> None:
+    if design.n_resamples > 1:
+        refuse_pooled(question.metric)
 
 
 def status_of(

@@ -195,6 +195,9 @@ test_that("names of rows have to agree where two arguments have them", {
   }
   expect_match(message_of(of(setNames(two$Species, paste0("q", id)), with_names)),
                "'y' and 'predictions' have different names of rows")
+  # sapply() names groups by what they were made from.
+  expect_equal(of(named(two$Species), with_names, groups = setNames(seq_along(id) %% 4, paste0("q", id))),
+               of(two$Species, with_names, groups = seq_along(id) %% 4))
   right <- list(a = named(risk$a > .7), b = named(risk$b > .6)[shuffled])
   expect_match(message_of(correct_losses(right)), paste0("'correct\\$a' and 'correct\\$b' ", another))
   scores <- list(a = c(one = .5, two = .6), b = c(two = .5, one = .6))

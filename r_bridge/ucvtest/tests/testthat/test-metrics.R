@@ -57,6 +57,8 @@ test_that("what a metric cannot be is refused in words of R", {
   expect_match(of(metric = "rsq"), "the squared correlation: use \"pearson\"")
   expect_match(of(metric = mean), "'metric' must be the name of a metric, .* as 'scoring'")
   expect_match(of(metric = c("f1", "mcc")), "'metric' must be the name of a metric")
+  expect_match(message_of(hold_out_test(mtcars["wt"], mtcars$mpg, "ridge", metric = mean)),
+               "'metric' must be the name of a metric")
   expect_match(of(metric = "mcc", weights = rep(1, 40)), "but metric = \"mcc\" is a function of means")
   expect_match(message_of(prediction_losses(truth, rules, metric = 'recall["ill"]', positive = "well")),
                "positive = \"well\" is not the class that metric = ")
