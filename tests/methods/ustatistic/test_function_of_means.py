@@ -17,7 +17,7 @@ from ucvtest.common import execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.methods.ustatistic import budget, one_by_one
-from ucvtest.methods.ustatistic.interval import R2_IS_SHORT
+from ucvtest.methods.ustatistic.interval import NEARLY_THE_MEAN, R2_IS_SHORT
 from ucvtest.metrics.named import as_smooth_metric
 from ucvtest.metrics.smooth import linearised
 
@@ -308,6 +308,7 @@ class TestFits:
                 found = test.fit(300, variance, rng=0)
                 assert found.diagnostics["interval"] == rule
                 assert (R2_IS_SHORT in found.notes) == (metric == "r2")
+                assert (NEARLY_THE_MEAN in found.notes) == (metric == "ccc")
                 low, high = found.conf_int()
                 assert low < found.estimate < high
                 assert found.better == ("lower" if metric in ("rmse", "wape") else "higher")

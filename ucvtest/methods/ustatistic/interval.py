@@ -81,6 +81,12 @@ R2_IS_SHORT = (
 )
 """See studies/intervals/metrics_of_learners.py."""
 
+NEARLY_THE_MEAN = (
+    "For a learner that predicts nearly the mean response, this estimate is too low and its "
+    "interval too short: the responses of a learning set are low if those tested are high."
+)
+"""The note on correlations."""
+
 
 class AddedRows(Protocol):
     """A confusion metric of one learner with observations added."""
@@ -263,6 +269,8 @@ class Interval:
             )
         if self.name == "log1m" and self.metric.name == "r2":
             listed.append(R2_IS_SHORT)
+        if isinstance(self.metric, SmoothMetric) and self.metric.of_one_rule:
+            listed.append(NEARLY_THE_MEAN)
         if self.name == "plus_four" and studentised.variance == 0:
             listed.append(
                 "No loss varied, and the variance estimate is zero: the interval comes from the "
