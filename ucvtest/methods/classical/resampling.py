@@ -367,7 +367,7 @@ class ResamplingTest(HypothesisTest):
 
 
 def _refuse_pooled(question: Question, design: Design) -> None:
-    if design.n_resamples > 1:
+    if design.n_resamples > 1 and isinstance(question.metric, SmoothMetric):
         refuse_pooled(question.metric)
 
 
