@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from ucvtest.data.groups import kish_size
 
 N_CLUSTERS, SHARES, CORRELATIONS = (8, 20, 50), (0.5, 0.8, 0.95, 0.99), (0.0, 0.2, 0.4)
 SIZES = (2, 4, 6, 12)
@@ -75,8 +76,7 @@ def uneven_sizes(n_samples: int) -> pd.DataFrame:
                 uv.HoldOutTest.from_losses(losses, *names).fit().conf_int()
                 for names in (("a",), ("a", "b"))
             )
-            sizes = np.bincount(groups)
-            worth = sizes.sum() ** 2 / (sizes**2).sum() / n_clusters
+            worth = kish_size(np.bincount(groups)) / n_clusters
             found.append((worth, low <= share <= high, low_two <= 0 <= high_two))
     table = pd.DataFrame(found, columns=["worth", "one", "two"])
     by_worth = table.groupby(pd.cut(table["worth"], BOUNDS), observed=True)

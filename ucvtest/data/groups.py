@@ -18,12 +18,18 @@ __all__ = [
     "check_group_weight",
     "check_known_groups",
     "clusters_of",
+    "kish_size",
     "refuse_groups",
     "units_of",
 ]
 
 GroupWeight = Literal["group", "row"]
 GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
+
+
+def kish_size(weights: np.ndarray) -> float:
+    """The number of equal weights that these are worth: (sum w)^2 / sum w^2 (Kish)."""
+    return float(weights.sum() ** 2 / (weights @ weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +69,8 @@ class Groups:
 
     @property
     def equal_sizes(self) -> float:
-        """The number of groups of equal size that these are worth: (sum m)^2 / sum m^2 (Kish)."""
-        return float(self.n_obs**2 / (self.sizes.astype(float) ** 2).sum())
+        """The number of groups of equal size that these are worth."""
+        return kish_size(self.sizes.astype(float))
 
     @cached_property
     def first(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.data.groups import Clusters
+from ucvtest.data.groups import Clusters, kish_size
 from ucvtest.data.sample import as_column, difference_of_indices
 
 __all__ = [
@@ -93,8 +93,7 @@ class RowWeights:
     def effective_size(self, testing: np.ndarray) -> float:
         """The effective number of observations, by Kish."""
         assert self.in_loss is not None
-        tested = self.in_loss[testing.any(axis=0)]
-        return float(tested.sum() ** 2 / (tested @ tested))
+        return kish_size(self.in_loss[testing.any(axis=0)])
 
 
 def parts_of_weights(weights: Any) -> dict[str, Any]:
