@@ -457,8 +457,8 @@ def _log(
     folder = written.folder.rename(root / FOLDER / key)
     if record.log_plots:
         content.write_image(folder, root, key, record.id, record.created)
-    # Each on its own: what other results of the run use too, MLflow makes even if somebody else
-    # makes it meanwhile, but not a folder within what it copies.
+    # Results of a run share these folders. MLflow makes the folder that it logs into even if
+    # another thread is faster, but fails for the folders within what it copies.
     for shared in sorted(root.iterdir()):
         client.log_artifacts(run_id, str(shared), shared.name)
     prefix = f"{FOLDER}.{key}"

@@ -75,9 +75,9 @@ def refuse_of_folds(metric: Any) -> None:
 def refuse_pooled(metric: Any) -> None:
     """Refuse correlations for predictions of several rules, such as those of folds.
 
-    The mean prediction of each rule is that of its learning set, and so the lower the larger the
-    responses of its own fold are. If all rules predict the mean of their learning sets,
-    leave-one-out has a correlation of -1.
+    The mean prediction of a rule is near the mean response of its learning set, which is low if the
+    responses of its own fold are high. If all rules predict the mean of their learning sets, the
+    correlation of leave-one-out is -1.
     """
     if isinstance(metric, SmoothMetric) and metric.of_one_rule:
         raise ValueError(

@@ -367,8 +367,8 @@ def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
 def _little_signal(observed: LossDifference) -> tuple[str, ...]:
     """The note on R2, skill scores, and differences of root mean squared errors.
 
-    Without signal the predictions are nearly constant. R2 then is a difference of two nearly equal
-    rules, the other one being the mean response.
+    Without signal the predictions are nearly constant. R2 then compares two nearly equal rules,
+    this one and the mean response.
     """
     scale = getattr(observed.losses.metric, "interval_scale", "identity")
     if scale == "log1m" or (scale == "sqrt" and observed.paired):

@@ -83,7 +83,8 @@ R2_IS_SHORT = (
 
 NEARLY_THE_MEAN = (
     "For a learner that predicts nearly the mean response, this estimate is too low and its "
-    "interval too short: the responses of a learning set are low if those tested are high."
+    "interval too short: the mean response of a learning set is low if that of the tested "
+    "observations is high."
 )
 """The note on correlations."""
 
