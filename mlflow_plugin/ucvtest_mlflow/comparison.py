@@ -11,9 +11,6 @@ from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 
-__all__ = ["Rows", "compare_predictions", "labels_of", "scores_for"]
-
-
 NEEDED = {
     "probability": "probabilities of the positive class",
     "score": "probabilities of the positive class, or scores",

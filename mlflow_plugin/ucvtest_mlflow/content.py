@@ -26,27 +26,6 @@ if TYPE_CHECKING:
 
     from ucvtest import Comparison, ModelSelection, SamplePlan
 
-__all__ = [
-    "Data",
-    "comparison_key",
-    "data_of",
-    "describe_data",
-    "description",
-    "is_of",
-    "key",
-    "kind",
-    "margin_name",
-    "metrics",
-    "of_margin",
-    "params",
-    "run_name",
-    "tables",
-    "tags",
-    "write_files",
-    "write_image",
-    "write_tables",
-]
-
 METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
 
 OF_PAIRS = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")

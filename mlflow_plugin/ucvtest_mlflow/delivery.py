@@ -31,16 +31,6 @@ from ucvtest_mlflow.records import Judged, Outcome, Record, restored
 from ucvtest_mlflow.servers import Unreachable, displayed_address, is_local, require_server
 from ucvtest_mlflow.spool import SpooledRecord
 
-__all__ = [
-    "Logged",
-    "destination",
-    "load_result",
-    "log_compared",
-    "log_margin",
-    "log_result",
-    "send",
-]
-
 RECORD_TAG = f"{FOLDER}.record"
 # With what goes on before and after, no call takes more than the 8 seconds that are promised.
 WAIT_SECONDS = 7.0

@@ -23,8 +23,6 @@ from ucvtest_mlflow.delivery import Logged, log_compared
 from ucvtest_mlflow.keys import FOLDER
 from ucvtest_mlflow.models import identity, loaded, predicted, scored
 
-__all__ = ["UcvtestEvaluator"]
-
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
 OURS = ("baseline", "baseline_model", "loss")

@@ -27,8 +27,6 @@ from ucvtest_mlflow.spool import Spool, default_spool_dir
 if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
 
-__all__ = ["AutologHook", "autolog", "flush_spool"]
-
 # Below MLflow's own logger, whose handler and level then apply to it too.
 logger = logging.getLogger("mlflow.ucvtest")
 

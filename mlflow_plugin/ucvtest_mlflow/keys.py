@@ -15,8 +15,6 @@ from mlflow.utils import mlflow_tags
 
 from ucvtest_mlflow.servers import Unreachable, displayed_address
 
-__all__ = ["FOLDER", "KnownRun", "keys_of", "known_run", "owner_tag", "read_run"]
-
 FOLDER = "ucvtest"
 WRITER = f"{FOLDER}.writer."
 """Of tags that name the processes which log into a run."""

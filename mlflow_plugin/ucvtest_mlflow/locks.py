@@ -11,8 +11,6 @@ try:
 except ImportError:  # Windows has no such locks: two flushes at once may send a result twice.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["alone_in", "new", "take"]
-
 # A link could lead out of the folder. Windows knows nothing of it.
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 

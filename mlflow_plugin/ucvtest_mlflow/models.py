@@ -11,8 +11,6 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 from mlflow.utils import mlflow_tags
 
-__all__ = ["identity", "loaded", "predicted", "scored"]
-
 
 def loaded(model: Any) -> Any:
     """The model behind a URI; anything else as it is."""

@@ -8,8 +8,6 @@ from contextvars import ContextVar
 
 from mlflow.utils import autologging_utils
 
-__all__ = ["autologging_paused", "is_not_logged", "not_logged", "quiet"]
-
 
 class _Pause:
     """A switch of MLflow's, held off by as many as need it off at a time.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
         SamplePlan,
     )
 
-__all__ = ["Judged", "Outcome", "Record", "restored"]
-
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 1
 

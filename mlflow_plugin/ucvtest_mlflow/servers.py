@@ -12,17 +12,6 @@ import mlflow
 import requests
 from mlflow.utils.credentials import read_mlflow_creds
 
-__all__ = [
-    "Paused",
-    "RetryPolicy",
-    "Unreachable",
-    "displayed_address",
-    "hide_passwords",
-    "is_local",
-    "require_same_server",
-    "require_server",
-]
-
 REACH_SECONDS = 5.0
 # A failure that took longer than this kept a test waiting, which the next ones are spared.
 LONG_SECONDS = 2.0

@@ -10,8 +10,6 @@ from typing import Any, TextIO
 from ucvtest_mlflow import locks
 from ucvtest_mlflow.records import Record
 
-__all__ = ["Spool", "SpooledRecord", "default_spool_dir"]
-
 SUFFIX = ".json"
 
 

@@ -10,8 +10,6 @@ from mlflow import MlflowClient
 
 from ucvtest_mlflow.pause import quiet
 
-__all__ = ["load_assessments", "load_table"]
-
 OF_RUN = "mlflow.assessment.sourceRunId"
 """Where an assessment says in which run it was made."""
 

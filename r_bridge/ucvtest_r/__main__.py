@@ -9,8 +9,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["install", "main", "package_source"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""

@@ -4,8 +4,6 @@ from typing import Any
 
 from ucvtest import UcvtestWarning
 
-__all__ = ["RConditionError", "RWarning", "r_condition"]
-
 
 class RWarning(UcvtestWarning):
     """A warning that an R function gave, with R's message."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["matrix", "scalar", "to_r", "vector"]
-
 _LARGEST_R_INTEGER = 2**31 - 1
 
 

@@ -27,8 +27,6 @@ from ucvtest_r.reading import (
 )
 from ucvtest_r.wording import in_r, r_names
 
-__all__ = ["FUNCTIONS"]
-
 
 def hypothesis_test(
     *, test: Any, x: Any, y: Any, learners: Any, constructor: Any, fit: Any, conf_level: Any

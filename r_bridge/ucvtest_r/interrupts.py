@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["deferred", "delivered_by_the_end", "handed_to_r", "take_over"]
-
 
 class _Interrupts:
     """Python's reaction to Ctrl-C: at once, or at the end of the block that defers it."""

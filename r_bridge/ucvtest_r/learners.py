@@ -15,16 +15,6 @@ from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
 from ucvtest_r.thread import is_r_thread
 
-__all__ = [
-    "RFunctionLearner",
-    "RFunctionLoss",
-    "RFunctionScore",
-    "RSurvivalLearner",
-    "call_guarded",
-    "call_r",
-    "read_predictions",
-]
-
 
 class RFunctionLearner(SplitLearner):
     """A learner that is a function of the R session that Python runs in.

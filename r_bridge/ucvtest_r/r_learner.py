@@ -19,8 +19,6 @@ from ucvtest_r.learners import call_guarded, call_r, read_predictions
 from ucvtest_r.rinterface import import_rinterface
 from ucvtest_r.thread import on_r_thread
 
-__all__ = ["RLearner"]
-
 CLASSIFIERS = ("MASS::lda",)
 """Known functions that predict classes and nothing else."""
 

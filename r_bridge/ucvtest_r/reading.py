@@ -13,17 +13,6 @@ from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "arguments_of",
-    "features_of",
-    "learner_of",
-    "learners_of",
-    "remark_of_loss",
-    "response_of",
-    "tests_of",
-    "vectors_of",
-]
-
 
 def arguments_of(values: Any) -> dict[str, Any]:
     """A named R list as keyword arguments: losses, designs, sizes, all else single values."""

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from types import ModuleType
 
-__all__ = ["import_rinterface"]
-
 PINNED = "pip install --force-reinstall --no-cache-dir rpy2==3.6.6 rpy2-rinterface==3.6.5"
 
 

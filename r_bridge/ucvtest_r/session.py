@@ -25,8 +25,6 @@ from ucvtest_r.rinterface import import_rinterface
 from ucvtest_r.thread import is_r_thread
 from ucvtest_r.wording import in_r
 
-__all__ = ["attach"]
-
 # rpy2 frees an R function that no Python object refers to, even while R can still call it.
 _kept: list[Any] = []
 

@@ -15,8 +15,6 @@ from typing import TypeVar
 from ucvtest_r import interrupts
 from ucvtest_r.rinterface import import_rinterface
 
-__all__ = ["is_r_thread", "on_r_thread"]
-
 Value = TypeVar("Value")
 
 

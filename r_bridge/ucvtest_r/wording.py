@@ -6,8 +6,6 @@ from functools import cache
 
 import ucvtest as uv
 
-__all__ = ["R_DESIGNS", "in_r", "r_names"]
-
 R_DESIGNS = {
     "DisjointSets": "disjoint_sets",
     "HoldOut": "hold_out",

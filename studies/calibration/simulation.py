@@ -20,14 +20,8 @@ from studies.calibration.problems import SEED, Problem
 from studies.calibration.rules import population_rules
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, Procedure
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import (
-    DisjointSets,
-    HoldOut,
-    KFold,
-    NamedDesign,
-    RandomSplits,
-    SplitHalves,
-)
+from ucvtest.designs.scheme_base import NamedDesign
+from ucvtest.designs.schemes import DisjointSets, HoldOut, KFold, RandomSplits, SplitHalves
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import HallT

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from ucvtest.inference.base import HypothesisTest
 
-__all__ = ["CAUTIONS", "Advice", "advise", "advise_from"]
-
-
 Goal = Literal["test", "interval"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 ABOUT: tuple[About, ...] = get_args(About)

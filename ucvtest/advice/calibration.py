@@ -11,20 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FEWEST_PROBLEMS",
-    "LEAST_MEAN",
-    "WEAK",
-    "Cell",
-    "Evidence",
-    "WeakCell",
-    "calibration_cells",
-    "calibration_table",
-    "cells_of",
-    "metric_cells",
-]
-
-
 LEAST_MEAN = 0.93
 """Coverage of nominal 95% intervals, on average over problems, below which advice is no promise."""
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import (
     HoldOut,
     KFold,
-    NamedDesign,
     NestedKFold,
     RandomSplits,
     SplitHalves,
@@ -18,8 +18,6 @@ from ucvtest.designs.schemes import (
 
 if TYPE_CHECKING:
     from ucvtest.inference.base import HypothesisTest
-
-__all__ = ["FEW_PAIRS", "PROCEDURES", "Procedure"]
 
 About = Literal["learner", "rules"]
 """Whether the estimand is an expectation over learning sets, or about the rules learnt here."""

@@ -16,8 +16,6 @@ from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = ["REFERENCE", "CellsAbout", "CellsAboutMetric", "relative_width"]
-
 REFERENCE = {False: "corrected_t", True: "corrected_t_auc"}
 """Intervals are compared with those of this procedure: for losses, and for the AUC."""
 

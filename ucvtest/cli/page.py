@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ucvtest.comparison.comparison import Comparison
     from ucvtest.results.result import TestResult
 
-__all__ = ["as_page"]
-
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>

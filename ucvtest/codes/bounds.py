@@ -26,14 +26,6 @@ from ucvtest.codes.linear_programme import (
 )
 from ucvtest.common.checks import at_least
 
-__all__ = [
-    "CodeBounds",
-    "known_code_sizes",
-    "light_code_bounds",
-    "residue_class_sizes",
-    "spectral_bound",
-]
-
 KNOWN_CODES = "constant_weight_codes.csv"
 
 

@@ -14,15 +14,6 @@ from ucvtest.codes.linear_programme import check_length, code_size
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import at_least
 
-__all__ = [
-    "AdversarialLearner",
-    "LightCode",
-    "RandomLearner",
-    "cyclic_code",
-    "order_direction_learner",
-    "residue_class_code",
-]
-
 MAX_WORDS = 1_000_000
 """Words of all weights that a construction looks through."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["critical_values", "plot_critical_values", "supremum_critical_value", "supremum_pvalue"]
-
 Method = Literal["wmw", "graham_sloane", "supremum", "empirical"]
 METHODS: tuple[Method, ...] = ("wmw", "graham_sloane", "supremum", "empirical")
 

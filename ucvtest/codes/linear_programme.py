@@ -9,8 +9,6 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 
-__all__ = ["LONGEST_CODE", "LONGEST_PROGRAMME", "check_length", "code_size", "delsarte_bound"]
-
 RELATIVE_ZERO = 1e-9
 """Share of the largest number of a linear programme below which another counts as zero."""
 

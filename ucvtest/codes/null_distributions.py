@@ -7,8 +7,6 @@ import numpy as np
 
 from ucvtest.codes.wilcoxon import wilcoxon_shares
 
-__all__ = ["SETTINGS", "NullDistribution", "sample_errors", "simulated_nulls", "wilcoxon_null"]
-
 WHOLE_NUMBERS = 4_000_000
 """Steps in which a distribution is computed in whole numbers, for a second or two."""
 

@@ -15,8 +15,6 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-__all__ = ["wilcoxon_shares"]
-
 REACH = 3.0
 """Standard deviations from the tilted mean within which probabilities are taken."""
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NO_TIMES", "as_array", "as_numbers", "check_whole", "other_than_numbers"]
-
 TEXT = (str, bytes)
 
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)

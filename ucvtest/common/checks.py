@@ -12,26 +12,6 @@ import numpy as np
 
 from ucvtest.common.exceptions import UNUSABLE
 
-__all__ = [
-    "HALF_A_PAIR",
-    "LARGEST",
-    "as_integer",
-    "at_least",
-    "check_choice",
-    "check_format_version",
-    "check_is_float",
-    "check_number",
-    "check_options",
-    "check_seconds",
-    "check_size",
-    "check_switch",
-    "check_text",
-    "check_workers",
-    "is_integer",
-    "is_number",
-    "named_options",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

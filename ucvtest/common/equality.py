@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ByValue", "same"]
-
 
 class ByValue:
     """Base of frozen dataclasses (with ``eq=False``) that are compared and pickled by fields."""

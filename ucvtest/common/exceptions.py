@@ -7,17 +7,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = [
-    "UNUSABLE",
-    "ForkedProcessError",
-    "Interrupted",
-    "MissingPlatformError",
-    "SlowFitsWarning",
-    "UcvtestWarning",
-    "naming",
-    "warn_caller",
-]
-
 UNUSABLE = (
     TypeError,
     ValueError,

@@ -14,16 +14,6 @@ import numpy as np
 
 from ucvtest.common.checks import check_seconds, check_workers, is_integer
 
-__all__ = [
-    "Execution",
-    "NoBar",
-    "Progress",
-    "bars_by",
-    "make_generator",
-    "progress_bar",
-    "row_batches",
-]
-
 SHOW_SECONDS = 1.0
 """Least seconds between two computations of the answer so far; each takes milliseconds."""
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ucvtest.common.exceptions import warn_caller
 
-__all__ = ["FileLock", "InUseError"]
-
 
 class InUseError(Exception):
     """Another call has the file."""

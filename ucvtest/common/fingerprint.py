@@ -12,8 +12,6 @@ import numpy as np
 
 from ucvtest.common.own_code import is_own, parts_of_class, used_globals, version_of_package
 
-__all__ = ["fingerprint"]
-
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The memory address in Python's default representation of an object."""
 

@@ -5,8 +5,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["attribute_of", "homes_of_names"]
-
 
 def homes_of_names(init_file: str) -> dict[str, str]:
     """The module of each name of a package; that of a module is the package."""

@@ -23,8 +23,6 @@ np.random.set_state(_state)  # noqa: NPY002
 from ucvtest.common.exceptions import MissingPlatformError  # noqa: E402
 from ucvtest.common.fork_guard import refuse_fork  # noqa: E402
 
-__all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_device", "to_numpy"]
-
 P = ParamSpec("P")
 
 # Compiles in a fifth less time, and runs as fast: the expensive passes find nothing more to do in

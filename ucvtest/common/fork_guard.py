@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from ucvtest.common.exceptions import ForkedProcessError
 
-__all__ = ["refuse_fork"]
-
 MESSAGE = (
     "this process was forked after JAX had started, and JAX would wait forever for threads that "
     "the fork does not have: start processes by the method 'spawn' or 'forkserver', for example "

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["changed_names", "content", "is_data"]
-
 FIXED = (Number, date, time, timedelta, range, slice, PurePath, Enum, re.Pattern)
 """Types that never change and whose representation is complete."""
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-__all__ = ["kept_thread"]
-
 MOST_IDLE = 4
 """Threads that are kept: those of two calls at the same time."""
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["memoised", "share_memoised"]
-
 Made = TypeVar("Made")
 
 MEMO = "_memo"

@@ -13,8 +13,6 @@ from typing import Any
 
 from ucvtest.common.global_data import changed_names, content, is_data
 
-__all__ = ["is_own", "parts_of_class", "used_globals", "version_of_package"]
-
 INSTALLED = frozenset(("site-packages", "dist-packages"))
 """Folders of installed packages."""
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["next_multiple", "next_power_of_two", "padded"]
-
 
 def next_multiple(n_obs: int, step: int) -> int:
     """The next multiple of a step, from a number of observations on."""

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
-__all__ = ["mlflow_function"]
-
 
 def mlflow_function(name: str) -> Callable[..., Any]:
     """The function of the plugin that logs to MLflow; an ImportError names the missing part."""

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replacing", "write_whole"]
-
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
     """Write text (as UTF-8) or bytes to a file; the old file stays until all is on the disk.

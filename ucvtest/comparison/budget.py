@@ -6,13 +6,11 @@ from dataclasses import replace
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
 from ucvtest.comparison.default import Affordable
-from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
+from ucvtest.results.columns import Pair
 from ucvtest.stats.few_fits import LEAST_ROUNDS
-
-__all__ = ["affordable_of", "affordable_within", "within_fits", "within_seconds"]
 
 FEWEST_OF_EACH = 2 * LEAST_ROUNDS
 """Fits of each learner, for each of its pairs, with which the recommended test answers."""

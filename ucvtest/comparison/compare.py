@@ -27,7 +27,7 @@ from ucvtest.comparison.budget import (
 )
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
+from ucvtest.comparison.fields import Correction, Fits, check_correction
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
     Plan,
@@ -58,14 +58,12 @@ from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.table import Losses
+from ucvtest.results.columns import Pair
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
 from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
-
-__all__ = ["compare"]
-
 
 OWN = "drawn by the test itself"
 """The design of tests that share none."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.summary_tables import MarkdownSummary
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFields):

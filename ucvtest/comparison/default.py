@@ -8,7 +8,8 @@ import numpy as np
 
 from ucvtest.advice.advise import CAUTIONS, Advice, advise
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
+from ucvtest.designs.schemes import DisjointSets, KFold
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
@@ -21,8 +22,6 @@ from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.few_fits import LEAST_ROUNDS
-
-__all__ = ["Affordable", "Recommended", "bounded", "recommended"]
 
 
 class Affordable(Protocol):

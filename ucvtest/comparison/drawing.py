@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = ["Kind", "plot_comparison", "save_comparison"]
-
-
 Kind = Literal["pairs", "learners"]
 
 MOST_LINES = 40

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.comparison.pair_results import Pair, ResultsOfTests
-from ucvtest.results.columns import ResultColumns
+from ucvtest.comparison.pair_results import ResultsOfTests
+from ucvtest.results.columns import Pair, ResultColumns
 from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -20,9 +20,6 @@ from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
-
 
 Correction = Literal[
     "holm",

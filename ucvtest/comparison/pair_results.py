@@ -6,8 +6,6 @@ from itertools import chain
 from ucvtest.results.columns import Pair, ResultColumns
 from ucvtest.results.result import TestResult
 
-__all__ = ["Key", "Pair", "PairResults", "ResultsOfTests"]
-
 Key = tuple[str, str, str]
 
 

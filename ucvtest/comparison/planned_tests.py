@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.several_metrics import metric_label
 from ucvtest.comparison.specs import RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.sample import as_response, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
@@ -35,24 +34,12 @@ from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.weighted import WEIGHTED
+from ucvtest.results.columns import Pair
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
     from ucvtest.comparison.default import Affordable, Recommended
-
-__all__ = [
-    "ComparisonQuestion",
-    "Plan",
-    "PlannedTest",
-    "SharedDesign",
-    "check_simultaneous",
-    "hypothesis_of",
-    "naming_test",
-    "own_arguments",
-    "pairs_of",
-    "turns_of",
-]
 
 OF_ROWS = ("scoring", "missing")
 """Options of a test that change its data or its loss, so that it shares no question."""

@@ -11,24 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.comparison.fields import Pair
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.results.columns import Pair
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointStatistics
-
-__all__ = [
-    "Family",
-    "across_metrics",
-    "check_names",
-    "directions_of",
-    "families_of",
-    "is_several",
-    "metric_label",
-    "names_of",
-]
 
 
 @dataclass(frozen=True)

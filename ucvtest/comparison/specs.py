@@ -8,11 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ucvtest.common.equality import ByValue
-from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
-
-__all__ = ["RECOMMENDED", "TestSpec", "as_specs"]
 
 RECOMMENDED = "recommended"
 """In the place of a test: the one that `advise` recommends."""

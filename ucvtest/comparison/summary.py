@@ -28,8 +28,6 @@ from ucvtest.results.text_tables import (
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
-__all__ = ["label_of", "pair_text", "tables", "verdict"]
-
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
 

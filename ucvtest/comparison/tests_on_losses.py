@@ -6,21 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.pair_results import PairResults
 from ucvtest.comparison.planned_tests import naming_test, own_arguments
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.table import Losses
-from ucvtest.results.columns import ResultColumns
+from ucvtest.results.columns import Pair, ResultColumns
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
-
-__all__ = ["MOST_MADE", "LossesToCompare", "TestOnLosses"]
 
 MOST_MADE = 50
 """Pairs whose results are all made at once; of more each is made when it is asked for."""

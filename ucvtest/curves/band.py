@@ -24,8 +24,6 @@ from ucvtest.results.serialising import freeze
 from ucvtest.stats.simultaneous import MultivariateT, as_normal
 from ucvtest.stats.wald import ReferenceDistribution
 
-__all__ = ["Band", "bands_of"]
-
 N_DRAWS = 5_000
 """Draws of the largest error; its 95% quantile then has a standard error of about .02."""
 

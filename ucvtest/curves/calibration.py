@@ -12,8 +12,6 @@ from ucvtest.curves.inputs import MOST_POINTS, read_inputs
 from ucvtest.curves.points import PRECISION
 from ucvtest.curves.result import Curve
 
-__all__ = ["calibration"]
-
 
 @named_options
 def calibration(

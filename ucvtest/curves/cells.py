@@ -13,8 +13,6 @@ from scipy.sparse import csr_array
 
 from ucvtest.data.groups import Groups
 
-__all__ = ["Cells", "RuleCells", "count_cells", "covariance_of_shares", "table_of_cells"]
-
 
 @dataclass(frozen=True, eq=False)
 class Cells(ABC):

@@ -14,8 +14,6 @@ from ucvtest.curves.points import Quantity, points_of
 from ucvtest.curves.result import Curve
 from ucvtest.results.wording import percent, uneven_clusters
 
-__all__ = ["compute_curve", "flagged_at", "places_between"]
-
 FEW_ROWS, FEW_CLUSTERS = 10, 25
 """With fewer positives, negatives or clusters, intervals are rough."""
 

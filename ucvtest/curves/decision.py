@@ -10,8 +10,6 @@ from ucvtest.curves.inputs import as_thresholds, read_inputs
 from ucvtest.curves.points import Quantity
 from ucvtest.curves.result import Curve
 
-__all__ = ["decision"]
-
 THRESHOLDS = np.arange(1, 51) / 100
 
 TREAT_ALL = "treat all"

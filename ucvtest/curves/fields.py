@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 from ucvtest.curves.band import Band
 from ucvtest.results.serialising import Saved, from_plain
 
-__all__ = ["DIFFERENCE", "CurveFields"]
-
 DIFFERENCE = "difference"
 """Stands for a learner: the first minus the second."""
 

@@ -14,8 +14,6 @@ from ucvtest.curves.scored_rows import ScoredRows, scored_rows
 from ucvtest.losses.predicted import quoted
 from ucvtest.losses.table import Losses
 
-__all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
-
 MOST_LEARNERS = 2
 
 MOST_POINTS = 100

@@ -18,8 +18,6 @@ from ucvtest.curves.cells import Cells, covariance_of_shares, table_of_cells
 from ucvtest.data.groups import Groups
 from ucvtest.stats.few_fits import Rounds, SetsOfRounds
 
-__all__ = ["LearntCells", "count_learnt_cells"]
-
 
 @dataclass(frozen=True, eq=False)
 class LearntCells(Cells):

@@ -15,8 +15,6 @@ from ucvtest.results.wording import percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw", "picture_of"]
-
 ROLES: tuple[Role, ...] = ("estimate", "other")
 
 MOST_BARS = 6

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PRECISION", "SENSITIVITY", "SPECIFICITY", "Points", "Quantity", "points_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Quantity:

@@ -12,8 +12,6 @@ from ucvtest.curves.points import PRECISION, SENSITIVITY
 from ucvtest.curves.result import Curve
 from ucvtest.curves.roc import ONE_SCALE
 
-__all__ = ["precision_recall"]
-
 
 @named_options
 def precision_recall(

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.summary_tables import GridSummary
 
-__all__ = ["Curve"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(CurveFields):

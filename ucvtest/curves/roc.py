@@ -10,8 +10,6 @@ from ucvtest.curves.inputs import as_thresholds, distinct_scores, read_inputs
 from ucvtest.curves.points import SENSITIVITY, SPECIFICITY
 from ucvtest.curves.result import Curve
 
-__all__ = ["ONE_SCALE", "roc"]
-
 ONE_SCALE = (
     "The difference compares both learners at the same threshold. It is meaningful only if their "
     "scores are on one scale, such as probabilities."

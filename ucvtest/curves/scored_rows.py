@@ -15,9 +15,6 @@ from ucvtest.losses.table import Losses
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.stats.few_fits import LEAST_ROUNDS
 
-__all__ = ["ScoredRows", "scored_rows"]
-
-
 SCORES = ("score", "probability")
 """Outputs of learners that thresholds divide."""
 

@@ -16,8 +16,6 @@ from ucvtest.results.text_tables import (
 )
 from ucvtest.results.wording import percent
 
-__all__ = ["TITLES", "tables", "verdict"]
-
 TITLES = {
     "roc": "ROC curve",
     "precision_recall": "Precision-recall curve",

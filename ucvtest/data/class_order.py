@@ -7,20 +7,6 @@ import numpy as np
 
 from ucvtest.data.positive_class import json_label, plain_label
 
-__all__ = [
-    "COLUMN_ORDER",
-    "COSTS",
-    "COST_ORDER",
-    "ORDERS",
-    "by_class",
-    "check_order",
-    "listed_labels",
-    "names_classes",
-    "order_note",
-    "order_notes",
-    "order_setting",
-]
-
 COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
 """The settings of losses that record the order of the classes in a matrix of costs, or in columns
 of probabilities, without names."""

@@ -5,8 +5,6 @@ from math import comb, prod
 
 import numpy as np
 
-__all__ = ["Shape"]
-
 
 @dataclass(frozen=True)
 class Shape:

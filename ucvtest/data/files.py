@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING_WORDS", "STDIN", "read_table", "without_row_numbers"]
-
 STDIN = "-"
 """Stands for the standard input instead of a path."""
 

@@ -18,8 +18,6 @@ from ucvtest.data.rows import computed_from
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["columns_named", "read_formula"]
-
 FUNCTIONS = ("log", "exp", "sqrt", "abs", "C", "I", "Q", "scale", "center", "poly", "bs", "cs")
 """The functions that a formula may call; the first four also as np.log and so on."""
 

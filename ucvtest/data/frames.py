@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_pandas", "nearest", "own_columns"]
-
 AS_THEY_ARE = {"builtins", "numpy", "pandas", "scipy", "ucvtest"}
 """Packages whose objects are not converted."""
 

@@ -10,19 +10,6 @@ import numpy as np
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import check_choice
 
-__all__ = [
-    "Clusters",
-    "GroupWeight",
-    "Groups",
-    "as_groups",
-    "check_group_weight",
-    "check_known_groups",
-    "clusters_of",
-    "kish_size",
-    "refuse_groups",
-    "units_of",
-]
-
 GroupWeight = Literal["group", "row"]
 GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
 

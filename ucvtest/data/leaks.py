@@ -6,8 +6,6 @@ import numpy as np
 
 from ucvtest.data.rows import Remark, coded
 
-__all__ = ["leaks_of"]
-
 FEWEST_ROWS = 20
 """With fewer observations, a feature can determine the response by chance."""
 

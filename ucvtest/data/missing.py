@@ -11,8 +11,6 @@ from ucvtest.data.frames import own_columns
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.data.weights import parts_of_weights, weights_called
 
-__all__ = ["Missing", "complete_rows", "complete_weighted_rows", "dropped_note"]
-
 Missing = Literal["raise", "drop"]
 MISSING: tuple[Missing, ...] = ("raise", "drop")
 

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-__all__ = ["OUTPUTS", "SURVIVAL_OUTPUTS", "Output"]
-
 Output = Literal["label", "number", "probability", "score", "risk", "event_probability"]
 
 OUTPUTS: tuple[Output, ...] = ("label", "number", "probability", "score")

@@ -9,19 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "UNNAMED",
-    "check_positive",
-    "check_positive_of_losses",
-    "check_positive_of_metric",
-    "json_label",
-    "plain_label",
-    "positive_setting",
-    "says_positive",
-    "unnamed_setting",
-    "with_positive",
-]
-
 TELLING = ({0, 1}, {-1, 1})
 """Pairs of numbers whose larger one is always the positive class; False and True are equal to 0 and
 1."""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Remark", "Reported", "coded", "computed_from", "remarks_on"]
-
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
 """Least number of identical pairs that is suspicious, in units of the expected number plus one."""

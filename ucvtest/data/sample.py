@@ -20,22 +20,6 @@ from ucvtest.data.rows import Remark, remarks_on
 from ucvtest.data.survival import refuse_survival, refuse_survival_times
 from ucvtest.data.survival_times import SurvivalTimes
 
-__all__ = [
-    "Sample",
-    "as_column",
-    "as_response",
-    "code_labels",
-    "count_missing",
-    "declared_order",
-    "difference_of_indices",
-    "difference_of_names",
-    "has_index",
-    "make_sample",
-    "refuse_exact_numbers",
-    "response_has_classes",
-    "taken_for_classes",
-]
-
 MOST_CLASSES = 20
 """With more different whole numbers they may also be amounts: only the user knows."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from ucvtest.common.arrays import NO_TIMES
 from ucvtest.data.survival_times import SurvivalTimes
 
-__all__ = ["refuse_survival", "refuse_survival_times"]
-
 SURVIVAL = (
     "y is a survival time ({}), which may be censored; tests of labels or numbers cannot use it: "
     "pass uv.survival(time, event) with a survival metric, such as metric='harrell', or take the "

@@ -10,8 +10,6 @@ from ucvtest.common.checks import check_size
 from ucvtest.data.sample import as_column, count_missing, difference_of_indices, has_index
 from ucvtest.data.survival_times import SurvivalTimes
 
-__all__ = ["as_survival", "survival"]
-
 EVENTS = ("event", "status", "death", "dead", "died")
 """Names that identify the column of events, if both columns contain only zeros and ones."""
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from ucvtest.common.equality import ByValue, same
 
-__all__ = ["SurvivalTimes"]
-
 
 @dataclass(frozen=True, eq=False)
 class SurvivalTimes(ByValue):

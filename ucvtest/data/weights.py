@@ -10,15 +10,6 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.data.groups import Clusters, kish_size
 from ucvtest.data.sample import as_column, difference_of_indices
 
-__all__ = [
-    "EFFECTIVE_SIZE",
-    "WEIGHTS",
-    "RowWeights",
-    "parts_of_weights",
-    "read_weights",
-    "weights_called",
-]
-
 EFFECTIVE_SIZE = "effective_size"
 """The setting with the effective number of observations: with equal weights, this number would give
 the same precision if losses were unrelated to the weights."""

@@ -14,9 +14,8 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups, check_known_groups
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import KFold, NamedDesign, StratifiedDesign
-
-__all__ = ["as_design", "design_or_cv", "refuse_row_numbers"]
+from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
+from ucvtest.designs.schemes import KFold
 
 GROUPED = "it splits by groups: pass groups=, one label for each row"
 

@@ -11,8 +11,6 @@ from ucvtest.common.checks import at_least, check_number
 from ucvtest.common.memo import memoised
 from ucvtest.data.groups import Groups, check_known_groups
 
-__all__ = ["Design", "folds_in_words", "learn_size"]
-
 
 @dataclass(frozen=True, eq=False)
 class Design:

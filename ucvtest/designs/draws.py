@@ -7,18 +7,6 @@ import numpy as np
 
 from ucvtest.common.execution import row_batches
 
-__all__ = [
-    "all_learning_sets",
-    "by_class",
-    "class_shares",
-    "deal_folds",
-    "draw_from_halves",
-    "draw_orders",
-    "exchange_one",
-    "fold_numbers",
-    "learning_sets",
-]
-
 MEMBER_BITS = 24
 """Bits of a random number that contain an observation's number; the others, 40, are random."""
 

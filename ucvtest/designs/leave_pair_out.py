@@ -8,8 +8,6 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 
-__all__ = ["LeavePairOut"]
-
 
 @dataclass(frozen=True)
 class LeavePairOut:

@@ -11,8 +11,6 @@ from ucvtest.common.checks import as_integer
 from ucvtest.data.groups import Groups, check_known_groups, units_of
 from ucvtest.designs.design import Design
 
-__all__ = ["NamedDesign", "OfUnits", "StratifiedDesign", "check_stratify"]
-
 
 class NamedDesign(ABC):
     """What to draw, whatever the number of observations.

@@ -19,19 +19,8 @@ from ucvtest.designs.draws import (
     draw_orders,
     fold_numbers,
 )
-from ucvtest.designs.scheme_base import NamedDesign, OfUnits, StratifiedDesign, check_stratify
+from ucvtest.designs.scheme_base import OfUnits, StratifiedDesign, check_stratify
 from ucvtest.designs.structure import unions_of_pairs
-
-__all__ = [
-    "DisjointSets",
-    "HoldOut",
-    "KFold",
-    "NamedDesign",
-    "NestedKFold",
-    "RandomSplits",
-    "SplitHalves",
-    "StratifiedDesign",
-]
 
 DRAW_CELLS = 2_000_000
 """Cells (splits times observations) that are drawn at a time."""

@@ -12,17 +12,6 @@ import numpy as np
 from ucvtest.common.arrays import as_array
 from ucvtest.designs.design import Design
 
-__all__ = [
-    "disjoint_sets_of",
-    "folds_of",
-    "halves_of",
-    "n_folds_of",
-    "nested_folds_of",
-    "pairs_of",
-    "random_splits_of",
-    "unions_of_pairs",
-]
-
 
 def folds_of(design: Design) -> np.ndarray:
     """The folds of (repeated) K-fold cross-validation.

@@ -9,8 +9,6 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 
-__all__ = ["WithinClasses"]
-
 
 @dataclass(frozen=True, eq=False)
 class WithinClasses(Shape):

@@ -5,8 +5,6 @@ from typing import Protocol
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Predictions
 
-__all__ = ["Batch"]
-
 
 class Batch(Protocol):
     """How a learner predicts some learning sets at a time."""

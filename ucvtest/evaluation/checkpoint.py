@@ -30,8 +30,6 @@ from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.learners.base import Learner
 
-__all__ = ["Checkpoint", "open_checkpoint"]
-
 FORMAT = "ucvtest.checkpoint"
 FORMAT_VERSION = 1
 

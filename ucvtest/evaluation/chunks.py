@@ -14,8 +14,6 @@ from ucvtest.learners.base import Predictions
 if TYPE_CHECKING:
     from joblib import Parallel
 
-__all__ = ["ChunkedFits"]
-
 CHUNK_SECONDS = 5.0
 """Seconds from which on chunks become no larger: what an interrupt loses at most is twice that, in
 the last chunk three times, and workers wait for each other at the end of a chunk."""

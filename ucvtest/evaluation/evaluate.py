@@ -21,7 +21,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
+from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, warn_of_learners
@@ -35,8 +35,6 @@ from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-
-__all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
 FOLDS = 10
 

@@ -18,8 +18,6 @@ from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
-__all__ = ["Evaluator"]
-
 
 class Evaluator:
     """Predictions of one learner, learnt on many learning sets of one sample.

@@ -5,8 +5,6 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["FitRequests"]
-
 
 @dataclass(frozen=True, eq=False)
 class FitRequests:

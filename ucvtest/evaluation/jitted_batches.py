@@ -13,8 +13,6 @@ from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
 
-__all__ = ["JittedBatch", "TranslatedBatch"]
-
 
 class JittedBatch:
     """Fits of a jitted learner, always in calls of the same shape.

@@ -30,8 +30,6 @@ from ucvtest.metrics.working_point import (
     values_in_sets,
 )
 
-__all__ = ["GivenPredictions", "KeptPredictions", "source_of"]
-
 Points = Sequence[WorkingPoint]
 """Where the metric of each learner is linearised."""
 

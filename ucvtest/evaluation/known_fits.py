@@ -9,8 +9,6 @@ from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
 
-__all__ = ["KnownFits"]
-
 MOST_BYTES = 2**29
 """Memory that predictions may take: half a gigabyte. Fits beyond it are done again."""
 

@@ -18,8 +18,6 @@ from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
 
-__all__ = ["FittedLosses", "LossSource", "PrecomputedLosses", "SeveralLosses"]
-
 
 class LossSource(ABC):
     """Losses (scores, where the question is about no loss) of one learner, or of two.

@@ -32,8 +32,6 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import weighted_loss
 
-__all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from ucvtest.common.exceptions import SlowFitsWarning, warn_caller
 from ucvtest.common.execution import Progress
 
-__all__ = ["Pace", "announce_duration", "announce_rest", "duration_in_words", "is_long"]
-
 LONG_SECONDS = 60.0
 """Seconds from which on a user is told how long fits will take."""
 

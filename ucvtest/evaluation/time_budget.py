@@ -15,16 +15,6 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 
-__all__ = [
-    "check_fits",
-    "decided_fits",
-    "fits_within",
-    "least_seconds",
-    "rounds_within",
-    "too_few_seconds",
-    "warm_up",
-]
-
 TRIED, MOST_TRIED = 0.03, 1024
 """Share of the seconds that the fits of a trial take at least, and the most fits of a trial."""
 

@@ -22,9 +22,6 @@ from ucvtest.learners.survival import SurvivalLearner
 if TYPE_CHECKING:
     from joblib import Parallel
 
-__all__ = ["BY_CLASS", "FailedFit", "SplitBatch"]
-
-
 BY_CLASS = ("probability", "score")
 """Outputs with a column for each of more than two classes."""
 

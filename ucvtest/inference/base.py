@@ -23,7 +23,7 @@ from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.notes import about_clusters, about_weights
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
@@ -53,8 +53,6 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["HypothesisTest", "finished", "refuse_shared_seconds"]
 
 FOR_FIXED_RULES = (
     "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "

@@ -12,21 +12,6 @@ from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import uneven_clusters
 
-__all__ = [
-    "INDEPENDENCE",
-    "about_clusters",
-    "about_weights",
-    "bias_notes",
-    "budget_notes",
-    "few_clusters",
-    "in_clusters",
-    "is_reuse_note",
-    "one_class_and_tie_notes",
-    "sample_notes",
-    "tie_notes",
-]
-
-
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
 

@@ -11,8 +11,6 @@ from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import wald_interval
 
-__all__ = ["POSITIVE_CLASS", "about_positive", "is_turned_note"]
-
 POSITIVE_CLASS = "positive_class"
 """The diagnostic that names the class; results have it where their value depends on which it is."""
 

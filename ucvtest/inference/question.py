@@ -58,16 +58,6 @@ from ucvtest.results.units import in_units_of, row_in_units_of
 from ucvtest.stats.limits import within
 from ucvtest.stats.wald import OTHER_SIDE
 
-__all__ = [
-    "DataQuestion",
-    "LossesQuestion",
-    "Question",
-    "by_name",
-    "check_losses",
-    "chosen_learners",
-    "refuse_arguments",
-]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question(ABC):

@@ -9,17 +9,6 @@ from ucvtest.stats.interval_rules import Rule, StudentRule
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
-__all__ = [
-    "TABLE_ALPHA",
-    "Hypothesis",
-    "PerLearnerEstimates",
-    "Studentised",
-    "by_rule",
-    "on_logit_scale",
-    "studentise",
-    "variance_table",
-]
-
 TABLE_ALPHA = 0.05
 """Level of tables, which are made with the result."""
 

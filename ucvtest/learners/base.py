@@ -14,21 +14,6 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
 
-__all__ = [
-    "JittedLearner",
-    "Learner",
-    "Predictions",
-    "Scale",
-    "SplitLearner",
-    "UnreadablePredictions",
-    "class_members",
-    "leading",
-    "margins",
-    "no_class_scores",
-    "notes_on_learners",
-    "reading",
-]
-
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
 

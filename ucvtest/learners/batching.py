@@ -6,22 +6,6 @@ import numpy as np
 
 from ucvtest.common.padding import next_multiple, padded
 
-__all__ = [
-    "CACHE_NUMBERS",
-    "LEAST_ROWS",
-    "OBS_STEP",
-    "RESULT_NUMBERS",
-    "Margin",
-    "clear_labels",
-    "median_centred",
-    "padded_rows",
-    "padded_size",
-    "power_of_two",
-    "refuse_pairs",
-    "rows_for_cache",
-    "squared_distances",
-]
-
 CACHE_NUMBERS = 2**18
 """Numbers that the matrices of one call may contain: about a processor's second-level cache."""
 

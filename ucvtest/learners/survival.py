@@ -12,8 +12,6 @@ from ucvtest.data.output import SURVIVAL_OUTPUTS, Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions
 
-__all__ = ["JittedSurvivalLearner", "SurvivalLearner", "check_survival"]
-
 
 @dataclass(frozen=True, eq=False)
 class SurvivalLearner:

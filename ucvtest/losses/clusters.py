@@ -8,8 +8,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import Losses
 
-__all__ = ["of_clusters"]
-
 
 def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
     """The losses of the clusters; see `Clusters` for their definition.

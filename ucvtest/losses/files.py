@@ -21,8 +21,6 @@ from ucvtest.designs.design import Design
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.named import named_smooth_metric
 
-__all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
-
 FORMAT = "ucvtest.Losses"
 FORMAT_VERSION = 1
 """The version that is written, and the only version that is read."""

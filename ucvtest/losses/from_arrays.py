@@ -16,10 +16,8 @@ from ucvtest.losses.validation import as_names, refuse_other_rows
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.names import ALIASES
 from ucvtest.metrics.recorded import known_metric, recorded_metric
-
-__all__ = ["FromArrays"]
+from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 
 
 class FromArrays:

@@ -15,8 +15,6 @@ from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.validation import by_name, refuse_other_rows
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 
-__all__ = ["FromCorrect"]
-
 ACCURACY = "accuracy"
 
 MOST_LISTED = 3

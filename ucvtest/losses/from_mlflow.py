@@ -10,8 +10,6 @@ from ucvtest.common.plugins import mlflow_function
 from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_predictions import SCORE, FromPredictions
 
-__all__ = ["FromMlflow"]
-
 TABLE = "eval_results_table.json"
 QUESTIONS = ("request", "inputs", "question")
 """Columns of questions in tables of assessments."""

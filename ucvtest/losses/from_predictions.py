@@ -66,16 +66,15 @@ from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.named import SMOOTH
-from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
+from ucvtest.metrics.names import as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, recorded_metric
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 from ucvtest.metrics.unknown_names import unknown_loss
 from ucvtest.metrics.weighted import WEIGHTED
-
-__all__ = ["SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
 WEIGHTED_ERRORS = "weighted_zero_one"
 """Name of the loss of weighted errors."""

@@ -19,8 +19,6 @@ from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
-__all__ = ["FromScores"]
-
 LOSS, LOSS_IN_WORDS = "loss", "expected loss"
 """Parts of names of numbers that should be small."""
 

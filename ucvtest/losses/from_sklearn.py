@@ -20,8 +20,6 @@ from ucvtest.metrics.directions import direction_of_scores
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
 
-__all__ = ["FromSklearn"]
-
 SCORES: dict[str, tuple[Metric, float, float]] = {
     "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
     "neg_brier_score": (LOSSES["brier"], 0.0, -1.0),

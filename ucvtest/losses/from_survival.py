@@ -11,8 +11,6 @@ from ucvtest.losses.linearised import fields_of, linearised_values
 from ucvtest.losses.predicted import as_rows, check_finite, numbers_of, quoted
 from ucvtest.metrics.survival import SurvivalMetric
 
-__all__ = ["of_survival"]
-
 
 def of_survival(
     y: Any, rules: Mapping[str, Any], metric: SurvivalMetric, pos_label: Any

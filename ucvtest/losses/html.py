@@ -8,8 +8,6 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.results.summary_tables import page
 from ucvtest.results.text_tables import Grid, in_two_columns, number_column
 
-__all__ = ["page_of"]
-
 
 def page_of(losses: Any) -> str:
     """The mean of each learner, and the smallest and the largest mean of a resample, as HTML."""

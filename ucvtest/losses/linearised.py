@@ -12,19 +12,6 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 from ucvtest.metrics.tested_parts import PartsOfTested
 
-__all__ = [
-    "CLASSES",
-    "about_class",
-    "errors_of_labels",
-    "fields_of",
-    "folds_where_tested",
-    "kept_classes",
-    "linearised_values",
-    "parts_where_tested",
-    "response_where_tested",
-    "share_tested_parts",
-]
-
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
 

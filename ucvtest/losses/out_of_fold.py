@@ -12,8 +12,6 @@ from ucvtest.data.sample import count_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
 
-__all__ = ["OutOfFold", "Repetitions"]
-
 MAX_BYTES = 2**32
 """Most memory of learning and test sets; a column of numbers is easily mistaken for folds."""
 

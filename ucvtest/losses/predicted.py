@@ -12,20 +12,6 @@ from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_
 from ucvtest.data.positive_class import json_label, says_positive
 from ucvtest.data.sample import Sample, as_column, count_missing
 
-__all__ = [
-    "as_rows",
-    "check_finite",
-    "check_probabilities",
-    "check_vector",
-    "column_order",
-    "columns_of_classes",
-    "listed",
-    "numbered_labels",
-    "numbers_of",
-    "probabilities_of",
-    "quoted",
-]
-
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
 MOST_LISTED = 5

@@ -5,8 +5,6 @@ import numpy as np
 from ucvtest.designs.design import Design
 from ucvtest.metrics.base import Metric
 
-__all__ = ["resample_means", "resample_values"]
-
 
 def resample_values(
     learner_values: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None

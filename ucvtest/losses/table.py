@@ -55,8 +55,6 @@ from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import WEIGHTED
 
-__all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
-
 SCORES_ONLY = (
     "'auc' keeps decision scores, but this test needs the loss of every observation: use "
     "'zero_one' or 'log'"

@@ -12,8 +12,6 @@ from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
 
-__all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
-
 
 def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""

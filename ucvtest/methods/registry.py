@@ -9,8 +9,6 @@ from importlib import import_module
 
 from ucvtest.inference.base import HypothesisTest
 
-__all__ = ["TESTS", "class_named", "tests_that_compare"]
-
 _REGISTERED = {
     "bayesian_t": ".classical.bayesian_t:BayesianTTest",
     "conservative_z": ".classical.conservative_z:ConservativeZTest",

@@ -13,8 +13,6 @@ from ucvtest.data.positive_class import plain_label
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["Metric", "Scale", "Units", "plural"]
-
 Scale = Literal["identity", "logit", "log"]
 
 

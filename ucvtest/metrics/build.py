@@ -20,19 +20,6 @@ from ucvtest.metrics.smooth import (
     ValueAndGradient,
 )
 
-__all__ = [
-    "AVERAGES",
-    "SHARE",
-    "Average",
-    "no_loss",
-    "of_classes",
-    "of_moments",
-    "of_negative_class",
-    "of_ranks",
-    "of_table",
-    "written",
-]
-
 Average = Literal["binary", "macro", "weighted", "micro"]
 AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
 

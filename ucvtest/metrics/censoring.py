@@ -10,8 +10,6 @@ import numpy as np
 
 from ucvtest.data.survival_times import SurvivalTimes
 
-__all__ = ["Censoring"]
-
 
 @dataclass(frozen=True, eq=False)
 class Censoring:

@@ -9,22 +9,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-__all__ = [
-    "averaged",
-    "balanced_accuracy",
-    "chance_corrected",
-    "f_beta_parts",
-    "geometric_mean_of_recalls",
-    "jaccard_parts",
-    "matthews",
-    "micro_averaged",
-    "net_benefit",
-    "precision_parts",
-    "ratio",
-    "recall_parts",
-    "weighted_by_class",
-]
-
 MetricAndGradient = tuple[float, np.ndarray]
 PartsOfClass = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 """Numerator and denominator of a ratio of one class against the rest, as weights of cells."""

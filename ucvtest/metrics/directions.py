@@ -7,8 +7,6 @@ from ucvtest.common.checks import check_switch
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.recorded import known_metric
 
-__all__ = ["direction_of", "direction_of_scores", "names_a_score"]
-
 OF_LOSSES = frozenset(
     [
         *("loss", "losses", "error", "errors", "deviance", "cost", "costs"),

@@ -11,8 +11,6 @@ from ucvtest.metrics.base import Metric
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["Loss", "losses_where_tested"]
-
 
 @dataclass(frozen=True)
 class Loss(Metric):

@@ -8,8 +8,6 @@ from ucvtest.metrics.base import Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 
-__all__ = ["SCORES_OF_LOSSES"]
-
 
 def _squared_log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return (np.log1p(y) - np.log1p(prediction)) ** 2

@@ -15,16 +15,6 @@ from ucvtest.metrics.means import LOSSES
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = [
-    "COST",
-    "MATRIX",
-    "cost_of_errors",
-    "cost_order",
-    "costs_in_order",
-    "errors_at",
-    "matrix_loss",
-]
-
 MATRIX, COST = "matrix", "expected cost"
 """The name of a loss by a matrix."""
 

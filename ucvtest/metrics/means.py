@@ -6,15 +6,6 @@ import numpy as np
 
 from ucvtest.metrics.loss import Loss
 
-__all__ = [
-    "CERTAIN_AND_WRONG",
-    "LOG",
-    "LOSSES",
-    "MOST_LOG_LOSS",
-    "certain_and_wrong",
-    "for_classes",
-]
-
 LOG = "log"
 
 CERTAIN_AND_WRONG = "certain_and_wrong"

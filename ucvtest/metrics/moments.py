@@ -10,26 +10,6 @@ import numpy as np
 
 from ucvtest.metrics.means import LOSSES
 
-__all__ = [
-    "absolute_and_size",
-    "concordance",
-    "explained",
-    "gradient_of_concordance",
-    "gradient_of_explained",
-    "gradient_of_log_skill",
-    "gradient_of_pearson",
-    "gradient_of_ratio",
-    "gradient_of_root",
-    "log_skill",
-    "of_error_and_response",
-    "of_log_loss",
-    "of_products",
-    "of_squared_error",
-    "pearson",
-    "ratio",
-    "root",
-]
-
 ROUNDING = 1e-14
 """Variances up to this share of the mean square are rounding error."""
 

@@ -26,21 +26,6 @@ from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import auc, brier, harrell, integrated_brier, uno
 from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
 
-__all__ = [
-    "SMOOTH",
-    "as_smooth_metric",
-    "f1",
-    "fbeta",
-    "jaccard",
-    "kappa",
-    "kind_in_words",
-    "named_smooth_metric",
-    "net_benefit",
-    "partial_auc",
-    "precision",
-    "recall",
-]
-
 CORRELATION = (-1.0, 1.0)
 
 

@@ -19,19 +19,6 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 from ucvtest.metrics.unknown_names import unknown_loss
 
-__all__ = [
-    "ALIASES",
-    "as_loss",
-    "as_metric",
-    "canonical",
-    "is_auc",
-    "is_share_of_errors",
-    "metric_of",
-    "metric_or_loss",
-    "output_of",
-    "wants_every_class",
-]
-
 
 def as_loss(loss: Any, *, has_classes: bool, other_names: tuple[str, ...] = ()) -> Loss:
     """The loss that a user names by a name, a callable, a `Loss`, or None.

@@ -14,8 +14,6 @@ from ucvtest.metrics.build import no_loss
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric, with_differences
 
-__all__ = ["own_cells", "own_moments"]
-
 ROUNDING = 1e-9
 """Values outside the limits by this share of them are rounding error."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["pairs_in_sets"]
-
 SOME = 2**17
 """Number of pairs compared at a time, so that they stay in the cache."""
 

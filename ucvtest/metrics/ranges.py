@@ -7,16 +7,6 @@ import numpy as np
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = [
-    "NAMELESS",
-    "NONNEGATIVE",
-    "Range",
-    "difference_range",
-    "range_in_words",
-    "range_of",
-    "zeros_and_ones",
-]
-
 Range = tuple[float, float]
 """The smallest and the largest value that an estimand can have."""
 

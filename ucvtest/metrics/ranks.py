@@ -12,8 +12,6 @@ from ucvtest.stats.midranks import midranks
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["AUC", "AUC_NAME", "RankMetric"]
-
 AUC_NAME = "auc"
 """The name of the AUC for users and in tables of losses."""
 

@@ -12,14 +12,6 @@ from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.weighted import WEIGHTED, weighted_metric
 
-__all__ = [
-    "COST_OF_ERRORS",
-    "RecordedMetric",
-    "errors_behind",
-    "known_metric",
-    "recorded_metric",
-]
-
 COST_OF_ERRORS = "cost_of_errors"
 """The setting with the cost of an error, if all errors cost the same."""
 

@@ -8,14 +8,6 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = [
-    "refuse_name_of_auc",
-    "refuse_of_folds",
-    "refuse_pooled",
-    "refuse_scores",
-    "refuse_set_score",
-]
-
 ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
     "that is a mean over observations, such as scoring='accuracy'"

@@ -9,8 +9,6 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.metrics.set_scores import SetScore
 
-__all__ = ["is_scorer_function", "score_by_function"]
-
 OUTPUTS: dict[str, Output] = {
     "predict": "label",
     "predict_proba": "probability",

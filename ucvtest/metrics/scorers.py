@@ -20,8 +20,6 @@ from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.scorer_functions import is_scorer_function, score_by_function
 from ucvtest.metrics.set_scores import SetScore
 
-__all__ = ["MEANS", "chosen_loss"]
-
 OF_NUMBERS = (
     "explained_variance",
     "max_error",

@@ -9,14 +9,6 @@ import numpy as np
 
 from ucvtest.metrics.smooth import ValueAndGradient
 
-__all__ = [
-    "directions_of_cells",
-    "directions_of_clusters",
-    "directions_of_covariance",
-    "directions_of_table",
-    "second_order_bias",
-]
-
 MOST_DIRECTIONS = 200
 """With more directions, as with more than fourteen classes, a bias takes too long to compute."""
 

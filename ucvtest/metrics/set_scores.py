@@ -13,8 +13,6 @@ from ucvtest.metrics.base import Metric
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["SetScore", "check_positive_of", "scores_of_sets"]
-
 
 @dataclass(frozen=True)
 class SetScore(Metric):

@@ -21,21 +21,6 @@ from ucvtest.metrics.base import Metric
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = [
-    "Cells",
-    "FunctionOfMeans",
-    "IntervalScale",
-    "Moments",
-    "ObservedCells",
-    "OfTimes",
-    "Ranks",
-    "SmoothMetric",
-    "ValueAndGradient",
-    "linearised",
-    "linearised_at",
-    "with_differences",
-]
-
 IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
 """The scale on which the limits of one learner are symmetric: T, log T, log(1 - T), atanh T; "sqrt"
 means the square roots of the limits of the squared metric."""

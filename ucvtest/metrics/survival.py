@@ -33,9 +33,6 @@ from ucvtest.metrics.survival_sets import BrierOfSets, MetricOfSets, PairsOfSets
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["SurvivalMetric", "auc", "brier", "harrell", "integrated_brier", "uno"]
-
-
 DEPENDS = "It depends on how observations are censored; metric='uno' does not."
 
 KNOWN = (

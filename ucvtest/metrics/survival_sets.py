@@ -23,8 +23,6 @@ from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.pairs_in_sets import pairs_in_sets
 from ucvtest.metrics.times_and_risks import brier_weights
 
-__all__ = ["BrierOfSets", "MetricOfSets", "PairsOfSets", "SumsOfSets"]
-
 
 class MetricOfSets(ABC):
     """A metric of the test sets of one sample, by sums that are pooled over them."""

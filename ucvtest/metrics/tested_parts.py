@@ -17,8 +17,6 @@ from ucvtest.metrics.smooth import (
 )
 from ucvtest.metrics.working_point import directions_of_parts
 
-__all__ = ["PartsOfTested"]
-
 
 class PartsOfTested:
     """Parts of the response (T,) and of predictions (L, T) of all tested observations.

@@ -16,16 +16,6 @@ from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.pairs_in_sets import pairs_in_sets
 
-__all__ = [
-    "area_at",
-    "area_pairs",
-    "brier_at",
-    "brier_weights",
-    "concordance",
-    "concordance_pairs",
-    "integrated_brier",
-]
-
 
 def concordance(
     times: SurvivalTimes,

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-__all__ = ["ALIASES", "LOSS_ALIASES", "refuse_unknown", "unknown_loss"]
-
 LOSS_ALIASES = {
     "accuracy": "zero_one",
     "error": "zero_one",

@@ -9,8 +9,6 @@ import numpy as np
 from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 
-__all__ = ["WEIGHTED", "weighted_loss", "weighted_metric"]
-
 WEIGHTED = "weighted_"
 """Prefix of names of losses whose rows have weights."""
 

@@ -7,8 +7,6 @@ and the influence of each observation: the derivative of T as weight moves to it
 
 import numpy as np
 
-__all__ = ["average_precision", "partial_area"]
-
 MetricAndInfluence = tuple[float, np.ndarray]
 
 

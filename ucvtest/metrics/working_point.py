@@ -16,8 +16,6 @@ from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
 from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.stats.linearised import two_right_two_wrong
 
-__all__ = ["PooledParts", "WorkingPoint", "directions_of_parts", "pool_of", "values_in_sets"]
-
 SOME = 2**18
 """Numbers of observations that are computed at a time."""
 

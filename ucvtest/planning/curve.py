@@ -15,8 +15,6 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.result import TestResult, uninterrupted
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["Curve", "curve_tests", "fits_of_curves", "learning_curve"]
-
 N_SIZES = 6
 SMALLEST = 4
 LARGEST_SHARE = 0.65

@@ -8,8 +8,6 @@ from ucvtest.metrics.recorded import known_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.plot_data import Layer, Picture, Role
 
-__all__ = ["pictures_of"]
-
 ROLES: tuple[Role, ...] = ("estimate", "other")
 
 

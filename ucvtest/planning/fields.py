@@ -10,8 +10,6 @@ import numpy as np
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
 
-__all__ = ["PlanFields"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanFields(Saved):

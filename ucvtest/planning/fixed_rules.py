@@ -22,16 +22,6 @@ from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = [
-    "McNemar",
-    "MetricOfRulesT",
-    "OneRate",
-    "PairedT",
-    "Ranking",
-    "WeightedRate",
-    "predictor_of_rules",
-]
-
 NEGLIGIBLE = 1e-12
 """Probability of the numbers of errors that sums leave out."""
 

@@ -27,16 +27,6 @@ from ucvtest.planning.typical_variances import (
 from ucvtest.results.result import TestResult, uninterrupted
 from ucvtest.stats.variance_stabilised import shrunk_slope
 
-__all__ = [
-    "Pilot",
-    "checked_tests",
-    "loss_range",
-    "pilot_of_data",
-    "pilot_of_sampler",
-    "smallest_size_of",
-    "units_of",
-]
-
 TOL = 0.1
 """Accepted Monte-Carlo error of the pilot's variance, as a share of the variance."""
 

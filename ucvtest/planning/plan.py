@@ -40,8 +40,6 @@ from ucvtest.planning.predictors import LEAST_OBS, Predictor
 from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.results.result import TestResult
 
-__all__ = ["plan"]
-
 MOST_OBS = 10_000_000
 N_ROWS = 12
 BAND = 1.96

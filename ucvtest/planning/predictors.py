@@ -14,8 +14,6 @@ from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
 
-__all__ = ["LEAST_OBS", "Kind", "Predictor", "UStatisticPredictor"]
-
 Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
 """Kinds of intervals: Student's, on the scale of a constant standard error, or of a logarithm."""
 

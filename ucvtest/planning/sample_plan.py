@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.summary_tables import MarkdownSummary
 
-__all__ = ["SamplePlan"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SamplePlan(PlanFields):

@@ -18,8 +18,6 @@ import numpy as np
 
 from ucvtest.planning.variance_components import MOST_FIRST, VarianceComponents, log_error
 
-__all__ = ["SMOOTH", "STEPS", "PairedLosses", "PilotEvidence", "shrunk", "unshrunk"]
-
 PSEUDO_OBS = 50
 """The weight of typical values, in observations."""
 

@@ -20,8 +20,6 @@ from scipy.special import gammaln
 
 from ucvtest.stats.jackknife import midpoint
 
-__all__ = ["MOST_FIRST", "VarianceComponents", "log_error"]
-
 LARGEST_RATIO = 4.0
 """Above this value, only the largest components remain."""
 

@@ -18,8 +18,6 @@ from ucvtest.results.text_tables import (
 )
 from ucvtest.results.wording import percent
 
-__all__ = ["goal_in_words", "tables", "verdict"]
-
 PLANNED_COLUMNS = (
     "n",
     "se",

@@ -15,24 +15,6 @@ from ucvtest.common.whole_files import replacing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "CHOSEN",
-    "GREY",
-    "NULL",
-    "PLAIN",
-    "WARNING",
-    "draw_interval",
-    "frame_intervals",
-    "heat_map",
-    "known_axes",
-    "label_intervals",
-    "pyplot_axes",
-    "room_for_text",
-    "save_figure",
-    "use_ratio_axis",
-    "write_figure",
-]
-
 MIN_DPI, MAX_DPI = 10, 2400
 """Below, letters have no pixels; above, pictures take gigabytes of memory."""
 

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 from ucvtest.results.fields import ResultFields
 from ucvtest.stats.changed_units import ChangedUnits
 
-__all__ = ["Citations", "Paper", "all_papers", "cite", "papers_behind"]
-
 _OF_A_PLACE = ("author", "title", "year")
 _PRINTED = ("journal", "booktitle", "publisher", "howpublished", "volume", "pages", "note")
 

@@ -11,8 +11,6 @@ from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import wald_interval
 
-__all__ = ["Pair", "PairNumbers", "ResultColumns"]
-
 Pair = tuple[str, str]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")

@@ -30,8 +30,6 @@ from ucvtest.results.wording import direction, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PICTURE_SIZE", "draw_layers", "name_sides", "plot_result", "save_plot"]
-
 COLOURS: dict[Role, str] = {
     "data": GREY,
     "estimate": CHOSEN,

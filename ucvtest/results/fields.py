@@ -16,16 +16,6 @@ from ucvtest.stats.wald import Alternative, wald_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CONTRASTS",
-    "Contrast",
-    "Posterior",
-    "ResultFields",
-    "check_alpha",
-    "method_interval",
-    "quiet_interval",
-]
-
 Better = Literal["lower", "higher"]
 
 Contrast = Literal["difference", "ratio"]

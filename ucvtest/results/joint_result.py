@@ -8,8 +8,6 @@ import numpy as np
 
 from ucvtest.results.serialising import Saved
 
-__all__ = ["JointResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointResult(Saved):

@@ -9,8 +9,6 @@ from ucvtest.results.fields import ResultFields, method_interval
 from ucvtest.results.wording import percent
 from ucvtest.stats.limits import holding, within
 
-__all__ = ["bounded", "limit_notes", "notes_at"]
-
 Result = TypeVar("Result", bound=ResultFields)
 
 LEVEL = 0.05

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.text_tables import Tables
 
-__all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence", "noninferiority"]
-
-
 Decision = Literal["pass", "fail", "undecided"]
 
 TWO_ONE_SIDED = "schuirmann1987"

@@ -10,8 +10,6 @@ from ucvtest.results.fields import ResultFields
 from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.interval_rules import Rule
 
-__all__ = ["methods_text"]
-
 INTERVALS = {
     "binomial": "Clopper and Pearson's exact one",
     "paired binomial": "the one that agrees with the exact test (Fay and Lumbard)",

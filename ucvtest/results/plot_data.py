@@ -10,8 +10,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-__all__ = ["Layer", "Mark", "Picture", "Role"]
-
 Mark = Literal["bars", "line", "broken", "area", "points", "vertical", "horizontal"]
 Role = Literal["data", "estimate", "null", "limit", "other"]
 

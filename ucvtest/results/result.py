@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
-__all__ = ["TestResult", "uninterrupted", "was_interrupted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult(ResultFields):

@@ -20,8 +20,6 @@ from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
-__all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
-
 
 class Saved(ByValue):
     """A frozen dataclass that nobody can change, is written as JSON, and read again."""

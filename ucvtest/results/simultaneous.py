@@ -17,8 +17,6 @@ from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
 from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
 from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
-__all__ = ["JointEstimates", "JointStatistics"]
-
 ROUNDING = 1e-12
 """Differences, as a share of what differs, that are rounding error."""
 

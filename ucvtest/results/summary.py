@@ -37,8 +37,6 @@ from ucvtest.results.wording import (
 )
 from ucvtest.stats.changed_units import ChangedUnits
 
-__all__ = ["tables"]
-
 # How columns of further tables are headed.
 HEADINGS = {
     "mc_se": "MC std err",

@@ -11,8 +11,6 @@ from statsmodels.iolib.table import SimpleTable
 
 from ucvtest.results.text_tables import Grid, Tables
 
-__all__ = ["GridSummary", "MarkdownSummary", "page"]
-
 LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

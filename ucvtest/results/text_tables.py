@@ -10,19 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "WIDTH",
-    "Grid",
-    "Tables",
-    "decimals_of",
-    "escape_markdown",
-    "hanging",
-    "in_two_columns",
-    "number_column",
-    "number_text",
-    "wrapped_rows",
-]
-
 WIDTH = 78
 
 

@@ -18,8 +18,6 @@ from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.shares import EffectiveCounts
 from ucvtest.stats.wald import OTHER_SIDE
 
-__all__ = ["in_units_of", "row_in_units_of"]
-
 ESTIMATES = (
     *("mean", "fold_means", "resample_means", "half_means", "mean_inner", "mean_outer"),
     *("estimate_power_1.5", "rope_center", "e_in_permuted"),

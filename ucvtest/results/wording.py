@@ -7,22 +7,6 @@ from dataclasses import dataclass
 from ucvtest.data.groups import Groups
 from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
 
-__all__ = [
-    "SAME_LOSSES",
-    "SAME_RANKING",
-    "direction",
-    "is_below",
-    "is_studentised",
-    "named",
-    "percent",
-    "posterior_in_words",
-    "pvalue_text",
-    "same_everywhere",
-    "uneven_clusters",
-    "verdict",
-]
-
-
 SAME_LOSSES = (
     "degenerate: the two learners had the same loss at every observation in every fit, so there is "
     "no difference to test; compare learners that differ"

@@ -8,8 +8,6 @@ from scipy.special import ndtr
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.common.execution import make_generator
 
-__all__ = ["best_auc", "normal_classes"]
-
 MAX_CELLS = 5 * 10**7
 """Numbers that are drawn at a time, 400 MB."""
 

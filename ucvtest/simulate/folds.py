@@ -16,8 +16,6 @@ from ucvtest.simulate.many_samples import ManySamples, Sampler
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FoldCovarianceSimulation", "HoldOutSimulation", "fold_covariance", "hold_out"]
-
 
 def fold_covariance(
     sampler: Sampler,

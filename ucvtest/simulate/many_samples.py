@@ -16,8 +16,6 @@ from ucvtest.learners.solvers.ridge_samples import ridge_predictions
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.names import as_loss, output_of
 
-__all__ = ["ManySamples", "Sampler"]
-
 Sampler = Callable[[np.random.Generator, int], tuple[Any, Any]]
 """``sampler(rng, n)`` draws features (n, p) and responses (n,) of n independent observations."""
 

@@ -9,8 +9,6 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer, check_number
 from ucvtest.simulate.many_samples import Sampler
 
-__all__ = ["population_sampler", "regression_sampler"]
-
 
 def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Sampler:
     """Sampler of the linear regression of experiments 5.1 and 5.2.

@@ -7,8 +7,6 @@ from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.shares import EffectiveCounts
 from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
-__all__ = ["ChangedUnits"]
-
 
 @dataclass(frozen=True)
 class ChangedUnits:

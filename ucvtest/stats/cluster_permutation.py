@@ -8,8 +8,6 @@ from itertools import islice, product
 
 import numpy as np
 
-__all__ = ["ExchangeableLabels", "arrangements"]
-
 
 @dataclass(frozen=True, eq=False)
 class ExchangeableLabels:

@@ -8,8 +8,6 @@ import math
 
 import numpy as np
 
-__all__ = ["conjugate_gradients"]
-
 
 def conjugate_gradients(matrix: np.ndarray, right: np.ndarray, tolerance: float) -> np.ndarray:
     """Solution (n,) of a positive (semi-)definite system, from zero on.

@@ -7,8 +7,6 @@ import numpy as np
 from ucvtest.stats.exact import PairedCounts
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["Discordance", "discordance"]
-
 
 class Discordance(NamedTuple):
     """How often two rules are right and wrong on the same observations."""

@@ -9,8 +9,6 @@ from scipy.special import betainc, betaincinv, betaln
 
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["BinomialCounts", "PairedCounts"]
-
 NEGLIGIBLE = 1e-14
 """Probability at either end that integrals over a beta distribution leave out."""
 

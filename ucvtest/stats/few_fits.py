@@ -29,17 +29,6 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import betainc
 
-__all__ = [
-    "LEAST_ROUNDS",
-    "MOST_ROUNDS",
-    "FewFits",
-    "RoundSums",
-    "Rounds",
-    "SampleEffects",
-    "SetsOfRounds",
-    "few_fits_from",
-]
-
 LEAST_ROUNDS = 3
 """With two rounds a single degree of freedom would be left between the fits."""
 

@@ -12,8 +12,6 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["FoldPairs", "LabeledFolds"]
-
 QUARTER = 0.25
 """How much of a positive, and of a negative, is added above all and below all."""
 

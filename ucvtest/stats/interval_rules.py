@@ -13,8 +13,6 @@ from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["TYPES", "Rule", "StudentRule", "rule_from_dict", "rule_to_dict"]
-
 
 class Rule(Protocol):
     """Counts, for exact tests; or an estimate on another scale, or with a skewed reference.

@@ -18,8 +18,6 @@ from ucvtest.stats.wald import (
     wald_interval,
 )
 
-__all__ = ["HallT", "LogT", "MovedT", "PlusFour", "Shape"]
-
 LEAST_DF = 4.0
 """Degrees of freedom that a kurtosis, itself estimated, does not go below."""
 

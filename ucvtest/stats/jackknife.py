@@ -11,19 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "clipped",
-    "error_of_groups",
-    "first_order_factor",
-    "geometric",
-    "has_pair_effects",
-    "leave_one_out_weights",
-    "midpoint",
-    "pair_effects_factor",
-    "test_effects",
-]
-
-
 # -------------------------------------------------------------------- observations left out
 
 

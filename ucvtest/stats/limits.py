@@ -4,8 +4,6 @@ import math
 
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["holding", "within"]
-
 
 def within(interval: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
     """The interval cut to what the estimand can be; an end that is infinite stays so."""

@@ -12,15 +12,6 @@ import numpy as np
 
 from ucvtest.stats.shares import effective_number
 
-__all__ = [
-    "MOST_CELLS",
-    "RowsAdded",
-    "effective_size",
-    "one_right_one_wrong",
-    "two_right_two_wrong",
-    "variance_of_mean",
-]
-
 MOST_CELLS = 200
 """With observations in more cells, as with many classes, it takes too long to leave one out of
 each."""

@@ -8,8 +8,6 @@ from scipy.special import expit, logit
 
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["LogitT", "MovedLogitT"]
-
 CLIPPED = 0.001
 """Estimates closer to 0 or 1 than this are taken for this: their logits run away. Intervals reach
 to the estimate nevertheless."""

@@ -5,8 +5,6 @@ SciPy's statistics have them too, but take a third of a second to import.
 
 import numpy as np
 
-__all__ = ["midranks"]
-
 
 def midranks(values: np.ndarray) -> np.ndarray:
     """Ranks 1, 2, ... along the last axis, the least first; all NaN where one value is NaN."""

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-__all__ = ["mean_error", "pvalue_error"]
-
 
 def mean_error(values: np.ndarray) -> float:
     """Monte-Carlo standard error of the mean of independent draws; NaN for a single one."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from ucvtest.stats.monte_carlo import mean_error
 
-__all__ = ["NestedTerms", "bias_factor"]
-
 
 @dataclass(frozen=True, eq=False)
 class NestedTerms:

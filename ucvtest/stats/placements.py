@@ -13,19 +13,6 @@ from ucvtest.stats.logit import LogitT
 from ucvtest.stats.midranks import midranks
 from ucvtest.stats.wald import reference_of, wald_interval
 
-__all__ = [
-    "Area",
-    "AreaUnderCurve",
-    "ClusteredPlacements",
-    "Equality",
-    "Placements",
-    "auc_table",
-    "clustered_placements",
-    "covariance",
-    "equality",
-    "placements",
-]
-
 ROUNDING = 1e-10
 """What AUCs, and errors as a share of the largest possible, may differ by and count as equal."""
 

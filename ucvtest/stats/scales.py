@@ -11,8 +11,6 @@ from typing import Any, ClassVar, Literal
 
 from ucvtest.stats.wald import OTHER_SIDE, Alternative, TransformedT, wald_interval
 
-__all__ = ["SCALES", "OnScaleT", "RootOf", "ScaleName"]
-
 ScaleName = Literal["identity", "log", "log1m", "fisher"]
 
 LARGEST = 700.0

@@ -13,8 +13,6 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 
-__all__ = ["BatchSizes", "SequentialPvalue", "checked_stop_after", "permutations_within"]
-
 
 def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
     """The number of exceedances that a user asks for, where draws are random."""

@@ -14,8 +14,6 @@ from scipy.special import betainc, betaincinv
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.wald import Alternative, ReferenceDistribution, TransformedT
 
-__all__ = ["ROUNDING", "EffectiveCounts", "WilsonScore", "difference_of_shares", "effective_number"]
-
 ROUNDING = 1e-20
 """Variances of shares that are no more than rounding error."""
 

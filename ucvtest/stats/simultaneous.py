@@ -15,8 +15,6 @@ from scipy.special import ndtri, stdtr
 
 from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
-__all__ = ["Critical", "MultivariateT", "Pairs", "as_normal"]
-
 N_DRAWS = 50_000
 """The 95% quantile then has a standard error of about .01 where it is 2.5."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["BoundedScale", "StabilisedT", "shrunk_slope"]
-
 MOST_BENT = 0.26
 """Largest change of the logarithm of the standard error over one standard error. With it p-values
 are within a factor of 10 of Wald's, and each side is 0.80 to 1.42 times as wide. As it does not

@@ -7,18 +7,6 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-__all__ = [
-    "ALTERNATIVES",
-    "OTHER_SIDE",
-    "Alternative",
-    "ReferenceDistribution",
-    "TransformedT",
-    "reference_distribution",
-    "reference_of",
-    "wald_interval",
-    "wald_pvalue",
-]
-
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
 OTHER_SIDE: dict[Alternative, Alternative] = {

@@ -18,8 +18,6 @@ from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Residuals
 from ucvtest.kernels.auc_ustatistic.placements import residual_sums
 from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, DrawBatch, UntestedRest, pairs_of
 
-__all__ = ["BlockSums"]
-
 MOST_CALLS = 16
 """Rows are ranked in up to this number of calls of compiled code, rather than in one new
 compilation."""

@@ -12,8 +12,6 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.placements import rank_sums
 
-__all__ = ["N_BLOCKS", "LearningSets", "Placed", "rank"]
-
 N_BLOCKS = 10
 """Blocks of rows: products of different blocks are free of Monte-Carlo noise, and leaving one out
 at a time gives the Monte-Carlo error of a variance."""

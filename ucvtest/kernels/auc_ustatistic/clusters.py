@@ -20,8 +20,6 @@ from ucvtest.kernels.auc_ustatistic.placements import cluster_rank_sums
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 
-__all__ = ["RowWeights", "SingleLabelClusters"]
-
 ROWS_OF_SHAPE = 16
 """Rows of a class are filled up to a multiple of this, so that samples share compiled code."""
 

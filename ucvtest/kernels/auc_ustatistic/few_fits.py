@@ -25,8 +25,6 @@ from ucvtest.stats.few_fits import (
 )
 from ucvtest.stats.midranks import midranks
 
-__all__ = ["PlacedRounds", "RankedRounds", "RoundsOfAuc"]
-
 MOST_SCORES = 20_000_000
 """Scores of a learner that are kept."""
 

@@ -25,8 +25,6 @@ from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.stats.few_fits import Rounds
 
-__all__ = ["rounds_of_mixed", "rounds_of_single_label"]
-
 
 def rounds_of_mixed(
     scores: Sequence[np.ndarray], learning: np.ndarray, rankings: RankedClasses

@@ -21,19 +21,6 @@ from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.placements import least_squares
 from ucvtest.stats.jackknife import first_order_factor
 
-__all__ = [
-    "FirstOrder",
-    "Moments",
-    "centred_by_class",
-    "complete_factors",
-    "contributions",
-    "first_order",
-    "inclusion_variance",
-    "influence_values",
-    "jackknife_by_class",
-    "mean_placements",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:

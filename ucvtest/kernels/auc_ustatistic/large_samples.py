@@ -24,8 +24,6 @@ from ucvtest.kernels.auc_ustatistic.variances import (
     auc_estimate,
 )
 
-__all__ = ["ManyObservations"]
-
 
 class ManyObservations:
     """Sums over the rankings of positives and negatives, the observations `members`.

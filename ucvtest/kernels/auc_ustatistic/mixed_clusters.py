@@ -40,8 +40,6 @@ from ucvtest.kernels.auc_ustatistic.variances import (
     auc_estimate,
 )
 
-__all__ = ["MixedClusters"]
-
 ROWS_OF_CALL = 256
 """Learning sets of mixed clusters in one jitted call."""
 

@@ -20,8 +20,6 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.first_order import FirstOrder
 
-__all__ = ["Additive", "PairEffects", "Residuals"]
-
 
 @dataclass(frozen=True, eq=False)
 class Additive:

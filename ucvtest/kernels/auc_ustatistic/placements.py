@@ -8,15 +8,6 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = [
-    "cluster_rank_sums",
-    "least_squares",
-    "mixed_rank_sums",
-    "rank_sums",
-    "residual_sums",
-    "row_residuals",
-]
-
 Pair = tuple[jax.Array, jax.Array]
 """An array for the positives, and one for the negatives."""
 

@@ -14,8 +14,6 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 
-__all__ = ["NoVariance", "RankedSums", "why_no_variance"]
-
 
 class NoVariance(Enum):
     """Why an AUC, or the difference of two, has no variance."""

@@ -14,8 +14,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
 from ucvtest.kernels.auc_ustatistic.several_classes import hand_till
 
-__all__ = ["RankedClasses", "Ranking"]
-
 
 @dataclass(frozen=True)
 class Ranking:

@@ -27,8 +27,6 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 
-__all__ = ["Classes", "ClasswiseSums", "hand_till", "one_against_rest", "placements"]
-
 CALL_CELLS = 2**18
 """Pairs of observations of two classes that are compared at a time: they stay in the cache."""
 

@@ -28,8 +28,6 @@ from ucvtest.kernels.auc_ustatistic.variances import (
 from ucvtest.stats.conjugate_gradients import conjugate_gradients
 from ucvtest.stats.jackknife import first_order_factor
 
-__all__ = ["SeveralClasses"]
-
 ROUNDING = 1e-13
 """What AUCs differ by, at most, that are the same."""
 

@@ -3,8 +3,6 @@
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 
-__all__ = ["no_variance_in_words", "too_rough"]
-
 NOTHING_VARIED = {
     NoVariance.EQUAL_SCORES: (
         "all tested scores were equal: the learner tells no observation from another"

@@ -21,8 +21,6 @@ from ucvtest.kernels.auc_ustatistic.variances import (
 )
 from ucvtest.stats.jackknife import first_order_factor
 
-__all__ = ["TwoClasses"]
-
 
 class TwoClasses(BlockSums):
     """Sums over the rankings of positives and negatives, the observations `members`.

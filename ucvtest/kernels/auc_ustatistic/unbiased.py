@@ -21,8 +21,6 @@ from ucvtest.kernels.auc_ustatistic.pair_effects import Additive
 from ucvtest.kernels.auc_ustatistic.placements import row_residuals
 from ucvtest.stats.jackknife import first_order_factor
 
-__all__ = ["CompletePairs", "DrawBatch", "UntestedRest", "pairs_of", "unbiased"]
-
 Scores = Sequence[tuple[np.ndarray, np.ndarray]]
 
 

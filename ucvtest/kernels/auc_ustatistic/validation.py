@@ -14,15 +14,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH
 
-__all__ = [
-    "UserRows",
-    "check_flags",
-    "checked_rows",
-    "checked_scores",
-    "checked_units",
-    "positive_class",
-]
-
 LEAST_TESTED = 3
 """Clusters that learning sets leave at least, where some contain both labels: without one of them
 there is a pair still."""

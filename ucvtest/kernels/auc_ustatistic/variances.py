@@ -21,17 +21,6 @@ from ucvtest.stats.jackknife import (
     pair_effects_factor,
 )
 
-__all__ = [
-    "ROWS_FOR_EACH",
-    "VARIANCES",
-    "AucEstimate",
-    "BlockGroups",
-    "VarianceParts",
-    "auc_estimate",
-    "default_variance",
-    "pair_factor",
-]
-
 VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased")
 
 ROWS_FOR_EACH = 4

@@ -7,8 +7,6 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["moments_of_rows"]
-
 
 @in_float64
 @partial(jit, static_argnames="n_folds")

@@ -8,8 +8,6 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import check_number
 from ucvtest.data.groups import as_groups
 
-__all__ = ["by_cluster", "check_numbers", "check_sizes", "checked_losses"]
-
 
 def check_numbers(**numbers: Any) -> None:
     """Refuse anything but finite numbers."""

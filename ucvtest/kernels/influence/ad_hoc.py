@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["ad_hoc_by_repetition"]
-
 
 def ad_hoc_by_repetition(
     folds: np.ndarray, estimate: np.ndarray | None = None

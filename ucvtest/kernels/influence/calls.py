@@ -7,8 +7,6 @@ import numpy as np
 
 from ucvtest.kernels.influence.estimate import Rows
 
-__all__ = ["Call", "calls", "group_of", "number_of_groups", "repeats_needed"]
-
 MAX_GROUPS = 16
 """Groups of repeats, whose spread gives the Monte-Carlo errors."""
 

@@ -23,8 +23,6 @@ from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs
 from ucvtest.kernels.influence.sums import LearningSets, PairCounts, PairSums
 
-__all__ = ["ClusterPairCounts", "ClusterPairSums", "ClusterPairs", "with_offset"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClusterPairs:

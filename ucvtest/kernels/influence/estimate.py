@@ -4,8 +4,6 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-__all__ = ["Influence", "Rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class Influence:

@@ -7,8 +7,6 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["count_pairs", "rank_pairs", "sum_losses", "sum_over_pairs"]
-
 
 @in_float64
 @partial(jit, static_argnames="shape")

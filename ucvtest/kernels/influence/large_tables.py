@@ -14,8 +14,6 @@ from ucvtest.kernels.influence.calls import group_of, number_of_groups
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import PairCounts, PairMeans, PairSums
 
-__all__ = ["LARGE", "LargePairCounts", "LargePairSums", "count_together", "number_type"]
-
 LARGE = 500_000
 """Pairs from which on these tables are quicker than jitted sums."""
 

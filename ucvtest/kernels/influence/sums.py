@@ -42,14 +42,6 @@ from ucvtest.kernels.influence.calls import calls, group_of, number_of_groups
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
-__all__ = [
-    "LearningSets",
-    "LossCounts",
-    "PairCounts",
-    "PairMeans",
-    "PairSums",
-]
-
 # ------------------------------------------------------- first pass: tested observations
 
 

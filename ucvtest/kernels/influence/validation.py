@@ -7,16 +7,6 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.kernels.influence.calls import repeats_needed
 
-__all__ = [
-    "check_cluster_pairs_tested",
-    "check_folds",
-    "check_observations_tested",
-    "check_pairs_tested",
-    "checked_fold_values",
-    "checked_labels",
-    "checked_rows",
-]
-
 
 def checked_rows(
     values: Any, tested: Any, counts: Any

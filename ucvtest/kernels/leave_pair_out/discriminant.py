@@ -13,8 +13,6 @@ probabilities are the same for both observations.
 
 import numpy as np
 
-__all__ = ["count_by_discriminant"]
-
 TIE = 1e-11
 """Rounding error of a difference of two scores, relative to the products of its vectors."""
 

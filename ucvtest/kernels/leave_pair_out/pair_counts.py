@@ -21,8 +21,6 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit
 from ucvtest.common.padding import next_multiple, padded
 
-__all__ = ["LABELINGS_PER_CALL", "count_by_neighbours", "count_by_smoother"]
-
 TIE = 1e-11
 """Difference of two fitted values, relative to the terms of its sum, below which it is rounding
 error and the pair is tied."""

@@ -24,8 +24,6 @@ import numpy as np
 from ucvtest.common.checks import check_is_float, check_number, is_number
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
-__all__ = ["complexity_bound", "error_bound"]
-
 
 def complexity_bound(
     p_in: float,

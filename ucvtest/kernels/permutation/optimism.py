@@ -19,8 +19,6 @@ from ucvtest.data.groups import (
 )
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
-__all__ = ["generalization", "mean_over_clusters"]
-
 NAMED_LOSSES = ("squared", "absolute", "zero_one")
 
 

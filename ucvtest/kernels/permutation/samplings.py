@@ -4,8 +4,6 @@ from typing import Literal, get_args
 
 from ucvtest.common.checks import check_choice
 
-__all__ = ["SAMPLINGS", "Sampling", "check_sampling"]
-
 Sampling = Literal["permutation", "bootstrap", "rademacher"]
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 

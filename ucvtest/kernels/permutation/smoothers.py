@@ -12,15 +12,6 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_number
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
-__all__ = [
-    "effective_degrees",
-    "final_prediction_error",
-    "leave_one_out",
-    "smoother_complexity",
-    "smoother_optimism",
-    "vc_penalty",
-]
-
 
 def smoother_optimism(
     variance: ArrayLike,

@@ -57,8 +57,6 @@ from ucvtest.kernels.ustatistic.variances import (
 )
 from ucvtest.stats.jackknife import first_order_factor, has_pair_effects, test_effects
 
-__all__ = ["MAX_OBS_PAIR_EFFECTS", "Accumulator"]
-
 MAX_OBS_PAIR_EFFECTS = MOST_OBS_GRAM
 """Most observations for which the pair effects, and with them the variances "geometric",
 "midpoint" and "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""

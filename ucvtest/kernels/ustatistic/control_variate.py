@@ -15,16 +15,6 @@ from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
 from ucvtest.stats.conjugate_gradients import conjugate_gradients
 
-__all__ = [
-    "SETS_PER_SUM",
-    "Additive",
-    "AdditiveFit",
-    "CrossedFits",
-    "Fits",
-    "in_double",
-    "rounded_losses",
-]
-
 SETS_PER_SUM = 64
 """Learning sets that a matrix product adds up; products are added up in double precision."""
 

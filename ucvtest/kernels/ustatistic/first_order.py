@@ -13,8 +13,6 @@ from ucvtest.stats.jackknife import (
     test_effects,
 )
 
-__all__ = ["Combined", "FirstOrder", "FirstOrderEstimate", "combined"]
-
 N_GROUPS = 8
 """Groups of draws, of whose products the jackknife consists: a square would add its own noise."""
 

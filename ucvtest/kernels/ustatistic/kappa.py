@@ -8,8 +8,6 @@ from ucvtest.kernels.ustatistic.control_variate import AdditiveFit, Fits
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, Draws, number_of_groups
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums
 
-__all__ = ["OverlapFit"]
-
 
 class OverlapFit:
     """The additive fit that is subtracted from pairs with given overlaps, `n_draws` for each."""

@@ -10,17 +10,6 @@ import numpy as np
 from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.padding import padded_size
 
-__all__ = [
-    "Dealt",
-    "DealtSets",
-    "Draws",
-    "SetsOfCall",
-    "groups_of",
-    "number_of_groups",
-    "one_half",
-    "padded_groups",
-]
-
 N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
 time gives the Monte-Carlo errors."""

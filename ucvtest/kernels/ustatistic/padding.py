@@ -12,8 +12,6 @@ import numpy as np
 
 from ucvtest.common.padding import next_multiple
 
-__all__ = ["padded_size", "without_padding"]
-
 STEPS = ((512, 32), (2048, 64))
 """Up to 512 observations, jitted functions receive the next multiple of 32, as learners do, and
 then of 64. The wasted computation costs less than a compilation."""

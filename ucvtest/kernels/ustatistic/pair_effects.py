@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["PairEffects", "ResidualRows"]
-
 TILE, SETS, NUMBERS = 64, 64, 256
 """Observations of a tile, learning sets of a product, and numbers of a tile that are multiplied at
 a time: with more of them BLAS would wake its other threads."""

@@ -14,8 +14,6 @@ from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, F
 from ucvtest.kernels.ustatistic.monte_carlo_groups import padded_groups
 from ucvtest.kernels.ustatistic.padding import without_padding
 
-__all__ = ["JointSums", "add_up", "residual_sums", "residuals_of_rows"]
-
 
 class JointSums:
     """Sums of 2 X 1{i, j in S} over the draws of each group, (K, n, n), to be symmetrised.

@@ -20,8 +20,6 @@ from ucvtest.stats.jackknife import (
     pair_effects_factor,
 )
 
-__all__ = ["Differences", "SeveralSums"]
-
 N_GROUPS = 8
 """Groups of draws: each learner has n x n sums for each of them."""
 

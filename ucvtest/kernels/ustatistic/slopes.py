@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Slope", "complete_slope", "crossed_slope", "products_by_row", "slope", "slope_by_rows"]
-
 
 class Slope(NamedTuple):
     """Slopes, and the standard error of each as a regression on n observations."""

@@ -22,8 +22,6 @@ from ucvtest.stats.jackknife import (
     test_effects,
 )
 
-__all__ = ["Block", "MonteCarloEstimates", "Sums", "crossed_product"]
-
 _ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
 """From the sums (K,) of a block's groups, their sums (V,) over the groups that are kept, and
 which these are (V, K), to an estimate (V,)."""

@@ -12,8 +12,6 @@ from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearne
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["Backend", "choose_backend"]
-
 Backend = Literal["auto", "jax", "sklearn"]
 BACKENDS: tuple[Backend, ...] = ("auto", "jax", "sklearn")
 

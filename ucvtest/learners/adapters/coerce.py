@@ -12,8 +12,6 @@ from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
 from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["PATHS", "SHORT_NAMES", "as_learner", "as_learners", "is_regressor", "usage"]
-
 SHORT_NAMES = (
     "cox",
     "elastic_net",

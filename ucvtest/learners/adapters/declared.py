@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["estimator_kind", "validate_parameters", "weight_argument"]
-
 GRIDS = ("param_grid", "param_distributions")
 """Parameters of searches that name those which they set."""
 

@@ -8,8 +8,6 @@ import numpy as np
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 
-__all__ = ["LARGEST_TOL", "stops_early"]
-
 MOST_STEPS = 1000
 """Whoever allows a solver more steps than this wants it to converge."""
 

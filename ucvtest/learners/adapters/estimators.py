@@ -20,14 +20,6 @@ from ucvtest.learners.adapters.declared import (
 )
 from ucvtest.learners.base import SplitLearner, no_class_scores, reading
 
-__all__ = [
-    "CallableLearner",
-    "RefusedEstimator",
-    "SklearnLearner",
-    "refuse_other_index",
-    "short",
-]
-
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
 

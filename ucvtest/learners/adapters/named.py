@@ -12,8 +12,6 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import Learner, SplitLearner
 
-__all__ = ["DEFAULTS", "NamedEstimator", "NamedLearner", "meaning"]
-
 Recipe = tuple[str, dict[str, Any]]
 """An estimator's class below `sklearn`, and what differs from its defaults."""
 

@@ -21,8 +21,6 @@ from ucvtest.learners.adapters.estimators import (
 from ucvtest.learners.base import Learner, SplitLearner, reading
 from ucvtest.learners.survival import SurvivalLearner, check_survival
 
-__all__ = ["LifelinesLearner", "SurvivalEstimator", "SurvivalFunction", "for_survival", "is_fitter"]
-
 NAMES = ("ucvtest_time", "ucvtest_event")
 """The columns that lifelines gets next to the features."""
 

@@ -13,8 +13,6 @@ from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, leading
 from ucvtest.learners.batching import clear_labels
 
-__all__ = ["TranslatedLearner", "remarks_of"]
-
 OPEN = 1e-8
 """Distance from the cut within which the error of a solution could decide."""
 

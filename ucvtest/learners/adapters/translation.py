@@ -22,8 +22,6 @@ from ucvtest.learners.adapters.translation_rules import (
     without_scaler,
 )
 
-__all__ = ["translate"]
-
 
 def translate(
     learner: SklearnLearner, sample: Sample, output: Output, learn_size: int

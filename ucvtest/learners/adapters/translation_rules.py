@@ -30,16 +30,6 @@ from ucvtest.learners.jitted.one_against_rest import OneAgainstRest
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.jitted.scaled_neighbors import ScaledNeighbors
 
-__all__ = [
-    "MOST_SPREADS",
-    "RULES",
-    "TranslationCase",
-    "class_name",
-    "refuse",
-    "refuse_other_parameters",
-    "without_scaler",
-]
-
 LASSO_STEPS = 1000
 """Newton steps that a fit with an l1 penalty may take."""
 

@@ -11,8 +11,6 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge, kernel_matrix
 from ucvtest.learners.jitted.polynomial import Polynomial
 from ucvtest.learners.jitted.ridge import Ridge
 
-__all__ = ["has_hat_matrix", "hat_matrix", "held_out_predictions"]
-
 UNDETERMINED = 1e12
 """Largest condition number of I - H_SS with which the other observations determine the fit."""
 

@@ -10,8 +10,6 @@ from ucvtest.data.sample import make_sample
 from ucvtest.learners.batching import refuse_pairs, squared_distances
 from ucvtest.learners.jitted.neighbors import knn
 
-__all__ = ["knn_leave_p_out"]
-
 
 def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
     r"""Error rates of k nearest neighbours over all learning sets of one size, exactly.

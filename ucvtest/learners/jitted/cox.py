@@ -39,8 +39,6 @@ from ucvtest.learners.solvers.partial_likelihood import (
 )
 from ucvtest.learners.survival import JittedSurvivalLearner
 
-__all__ = ["Cox", "cox"]
-
 Ties = Literal["efron", "breslow"]
 
 MOST_COEFFICIENTS = 300

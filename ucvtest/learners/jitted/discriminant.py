@@ -55,16 +55,6 @@ from ucvtest.learners.jitted.many_labelings import (
 from ucvtest.learners.solvers.linear_algebra import products
 from ucvtest.learners.solvers.singular_discriminant import linear_scores, quadratic_scores
 
-__all__ = [
-    "Discriminant",
-    "GaussianNaiveBayes",
-    "LinearDiscriminant",
-    "QuadraticDiscriminant",
-    "gaussian_nb",
-    "lda",
-    "qda",
-]
-
 Priors = Literal["empirical", "equal"]
 PRIORS: tuple[Priors, ...] = ("empirical", "equal")
 

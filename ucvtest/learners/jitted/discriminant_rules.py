@@ -29,26 +29,6 @@ from ucvtest.learners.solvers.linear_algebra import (
     symmetric,
 )
 
-__all__ = [
-    "Moments",
-    "Rules",
-    "TotalScatter",
-    "careful_lda_rules",
-    "careful_qda_rules",
-    "centroid_rules",
-    "class_moments",
-    "labels_of_rules",
-    "lda_rules",
-    "naive_bayes_rules",
-    "qda_rules",
-    "scores_of_rules",
-    "split_by_class",
-    "standardised_centroid_rules",
-    "standardised_features",
-    "standardised_naive_bayes_rules",
-    "with_constant",
-]
-
 SMOOTHING = 1e-9
 """Share of the largest variance that naive Bayes adds to all."""
 

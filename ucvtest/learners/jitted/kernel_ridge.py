@@ -24,8 +24,6 @@ from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_sc
 from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
 from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, divisor
 
-__all__ = ["KernelRidge", "kernel_matrix", "kernel_ridge"]
-
 Kernel = Literal["linear", "rbf", "polynomial"]
 LEAST_ROWS_STANDARDISED = 4
 """The same where each learning set has a kernel of its own."""

@@ -22,8 +22,6 @@ from ucvtest.learners.jitted.lasso_fits import (
 )
 from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
 
-__all__ = ["PenalizedLogistic", "elastic_net", "lasso"]
-
 MOST_SCORES = 2**22
 """Scores of one call: 32 MB."""
 

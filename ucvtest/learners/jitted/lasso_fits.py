@@ -21,15 +21,6 @@ from ucvtest.learners.solvers.penalized_logistic import (
     solve,
 )
 
-__all__ = [
-    "CompiledLassoFits",
-    "LassoData",
-    "LassoFits",
-    "tolerances",
-    "widened",
-    "working_set_sizes",
-]
-
 TOLERANCE = 1e-9
 """Largest violation of an optimality condition, in units of the response."""
 

@@ -33,8 +33,6 @@ from ucvtest.learners.solvers.linear_algebra import (
 )
 from ucvtest.learners.solvers.newton import descend
 
-__all__ = ["RidgeLogistic", "logistic"]
-
 MOST_COEFFICIENTS = 300
 """Most equations of a system: larger ones would take longer, and more memory, than single fits."""
 

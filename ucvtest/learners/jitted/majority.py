@@ -11,8 +11,6 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 
-__all__ = ["Majority", "majority"]
-
 Tie = Literal["first", "second", "half"]
 TIES: tuple[Tie, ...] = ("first", "second", "half")
 

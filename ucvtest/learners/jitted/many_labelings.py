@@ -10,8 +10,6 @@ import numpy as np
 
 from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 
-__all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
-
 LABELINGS = 512
 """Labelings in one call: enough to make the cost of the call negligible, but so few that their
 scores stay in the processor's cache."""

@@ -18,8 +18,6 @@ from ucvtest.learners.jitted.discriminant_rules import (
     with_constant,
 )
 
-__all__ = ["NearestCentroid", "nearest_centroid"]
-
 
 def nearest_centroid() -> "NearestCentroid":
     """Predict the class whose mean is nearest in Euclidean distance.

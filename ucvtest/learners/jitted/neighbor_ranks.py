@@ -14,8 +14,6 @@ from ucvtest.common.float64 import to_device
 from ucvtest.common.padding import next_multiple, padded
 from ucvtest.learners.batching import OBS_STEP, padded_size, squared_distances
 
-__all__ = ["Neighbours", "Ranking", "by_distance", "by_groups_of_distances", "rank_neighbours"]
-
 BLOCK_NUMBERS = 2**22
 """Distances that are sorted at a time, about: 32 MB, and a few copies."""
 

@@ -13,16 +13,6 @@ import numpy as np
 
 from ucvtest.learners.jitted.neighbor_ranks import Neighbours
 
-__all__ = [
-    "WORD",
-    "Election",
-    "Votes",
-    "collect_votes",
-    "complete_sets",
-    "count_votes",
-    "elect",
-]
-
 WORD = 64
 """Learning sets in a word."""
 

@@ -32,8 +32,6 @@ from ucvtest.learners.jitted.neighbor_votes import (
     elect,
 )
 
-__all__ = ["NearestNeighbors", "OpenNeighbors", "SurestNeighbors", "knn"]
-
 MOST_SORTED = 2**16
 """Most observations whose neighbours are sorted. The time grows with their square, to minutes."""
 

@@ -11,8 +11,6 @@ from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.jitted.penalties import check_without_penalty
 from ucvtest.learners.jitted.ridge import Ridge
 
-__all__ = ["OneAgainstRest"]
-
 
 class SharedFits(NamedTuple):
     """What all learning sets share."""

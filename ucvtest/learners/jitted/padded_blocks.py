@@ -7,8 +7,6 @@ import jax.numpy as jnp
 
 from ucvtest.learners.batching import Margin
 
-__all__ = ["decided", "in_blocks", "labels_in_blocks"]
-
 
 def in_blocks(learning: jax.Array, size: int) -> jax.Array:
     """Learning sets (R, n) as (R / size, size, n); in one block where that does not divide them."""

@@ -6,8 +6,6 @@ from ucvtest.common.checks import check_choice
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
 
-__all__ = ["PenaltyScale", "as_penalty", "check_scale", "check_without_penalty"]
-
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
 

@@ -11,8 +11,6 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
 from ucvtest.learners.jitted.ridge import Ridge, RidgeState
 
-__all__ = ["Polynomial", "polynomial"]
-
 
 def polynomial(
     degree: int,

@@ -13,8 +13,6 @@ from ucvtest.learners.jitted.lasso import PenalizedLogistic, lasso
 from ucvtest.learners.jitted.penalties import PenaltyScale
 from ucvtest.learners.jitted.ridge import Ridge, ridge
 
-__all__ = ["lasso_path", "on_paths", "ridge_path"]
-
 MOST = 2000
 """Penalties of a path: more would share their names, which have four digits."""
 

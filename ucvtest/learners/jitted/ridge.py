@@ -52,8 +52,6 @@ from ucvtest.learners.solvers.linear_algebra import (
     symmetric,
 )
 
-__all__ = ["Ridge", "RidgeState", "ridge"]
-
 ROWS_PER_BLOCK = 64
 """Learning sets fitted at a time within one call."""
 

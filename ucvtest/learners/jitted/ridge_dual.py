@@ -13,8 +13,6 @@ from ucvtest.common.padding import next_multiple, padded
 from ucvtest.learners.jitted.many_labelings import product
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
-__all__ = ["DualSmoother", "dual_padded", "dual_paths", "dual_scores", "dual_size"]
-
 SIZE_STEP, DUAL_STEP = 16, 64
 """In the dual form, sizes of systems and of samples are multiples of these, so that few sizes are
 compiled. Padding a sample costs little compared with the system."""

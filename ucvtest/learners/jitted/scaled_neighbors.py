@@ -21,8 +21,6 @@ from ucvtest.learners.base import Predictions, class_members
 from ucvtest.learners.batching import median_centred, padded_rows, rows_for_cache
 from ucvtest.learners.jitted.neighbors import OpenNeighbors
 
-__all__ = ["ScaledNeighbors"]
-
 CACHE_NUMBERS = 2**20
 """Distances in one call."""
 

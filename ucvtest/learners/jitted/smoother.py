@@ -10,8 +10,6 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 
-__all__ = ["Smoother", "smoother"]
-
 
 def smoother(matrix: Any) -> "Smoother":
     """A linear smoother: its fitted values are S y, for any y.

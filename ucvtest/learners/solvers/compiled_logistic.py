@@ -21,18 +21,6 @@ from numba import config
 
 from ucvtest.learners.solvers.compiled_newton import ROUNDING, TIED, compiled, newton
 
-__all__ = [
-    "ADDED",
-    "LANES",
-    "WIDEST",
-    "fit",
-    "join",
-    "moments",
-    "scan",
-    "standardise",
-    "without_zeros",
-]
-
 WIDEST = 64
 """Most features in a working set."""
 

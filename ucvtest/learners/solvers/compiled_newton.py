@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["ROUNDING", "TIED", "compiled", "newton"]
-
 TIED = 10.0
 """Tolerances between a gradient and its penalty; a zero coefficient is uncertain within them."""
 

@@ -21,8 +21,6 @@ from ucvtest.learners.solvers.compiled_logistic import (
 )
 from ucvtest.learners.solvers.compiled_newton import ROUNDING, TIED, compiled, newton
 
-__all__ = ["fit_paths"]
-
 PATHS_PER_TASK = 4
 """Paths that a thread takes at a time."""
 

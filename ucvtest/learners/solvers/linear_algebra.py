@@ -8,20 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = [
-    "CAREFUL",
-    "SINGULAR",
-    "divisor",
-    "invert_positive_definite",
-    "penalty_weights",
-    "principal_components",
-    "products",
-    "quadratic_form",
-    "solve_positive_definite",
-    "symmetric",
-    "times_vectors",
-]
-
 SINGULAR = 1e-10
 """Share of a diagonal element below which the rest of it, the other columns eliminated, is
 rounding error of sums of products."""

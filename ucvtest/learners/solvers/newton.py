@@ -7,8 +7,6 @@ import jax.numpy as jnp
 
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
-__all__ = ["Convex", "descend"]
-
 OVERSHOT = 0.5
 """Share of the slope at the start that the slope at the end of a step may have, uphill."""
 

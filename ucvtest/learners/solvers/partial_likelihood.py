@@ -12,16 +12,6 @@ import numpy as np
 
 from ucvtest.learners.solvers.linear_algebra import symmetric
 
-__all__ = [
-    "PartialLikelihood",
-    "Risks",
-    "TiedTimes",
-    "cumulative_hazard",
-    "efron_shares",
-    "latest_first",
-    "tied_times",
-]
-
 CANCELLED = 1e-11
 """Share of its first part up to which an element of the diagonal of the Hessian is rounding error,
 as in a likelihood without a maximum."""

@@ -25,8 +25,6 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["LARGEST_HESSIAN", "Checked", "Effort", "Solved", "check", "solve"]
-
 SHORTER_STEPS = (0.3, 0.05)
 """Shares of the Newton step that are tried in addition to the whole step. If they are also too
 long, the proximal-gradient step wins."""

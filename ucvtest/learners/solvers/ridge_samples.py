@@ -8,8 +8,6 @@ import jax.numpy as jnp
 from ucvtest.common.float64 import in_float64, jit
 from ucvtest.learners.solvers.linear_algebra import SINGULAR, solve_positive_definite
 
-__all__ = ["ridge_predictions"]
-
 
 @in_float64
 @partial(jit, static_argnames=("mean_scale", "penalize_intercept"))

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["linear_scores", "quadratic_scores"]
-
 TOLERANCE = 1e-4
 """Standard deviation, in those of the features, of a direction that is dropped: scikit-learn's."""
 

@@ -23,8 +23,6 @@ from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 
-__all__ = ["BayesianTTest"]
-
 ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
 

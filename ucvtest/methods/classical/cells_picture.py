@@ -7,8 +7,6 @@ import numpy as np
 
 from ucvtest.results.plot_data import Layer, Picture
 
-__all__ = ["working_point"]
-
 MOST_CLASSES = 8
 """Most classes whose bars can be distinguished."""
 

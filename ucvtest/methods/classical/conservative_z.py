@@ -9,8 +9,6 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = ["ConservativeZTest"]
-
 
 class ConservativeZTest(ResamplingTest):
     r"""Conservative z test of an expected loss, or of the difference of two.

@@ -15,15 +15,6 @@ from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 
-__all__ = [
-    "SPLITS",
-    "CorrectedTTest",
-    "check_splits",
-    "corrected_mean",
-    "numbers_of_resamples",
-    "tested_per_learnt",
-]
-
 HEURISTIC = (
     "The correlation of two resamples is assumed to be the share of observations tested; that is a "
     "heuristic, so the test can reject too often or be conservative."

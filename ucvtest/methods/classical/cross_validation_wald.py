@@ -19,8 +19,6 @@ from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 
-__all__ = ["CrossValidationWaldTest"]
-
 Variance = Literal["all_pairs", "within_fold"]
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 

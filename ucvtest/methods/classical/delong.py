@@ -35,8 +35,6 @@ from ucvtest.stats.midranks import midranks
 from ucvtest.stats.placements import AreaUnderCurve
 from ucvtest.stats.wald import reference_of
 
-__all__ = ["DeLongTest"]
-
 IntervalName = Literal["auto", "logit", "wald"]
 NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 

@@ -17,8 +17,6 @@ from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 
-__all__ = ["DieboldMarianoTest"]
-
 VarianceName = Literal["acf", "bartlett"]
 VARIANCES: tuple[VarianceName, ...] = get_args(VarianceName)
 

@@ -19,15 +19,6 @@ from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.shares import WilsonScore
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
-__all__ = [
-    "check_one_error_rate",
-    "counts_errors",
-    "rule_of_errors",
-    "rule_of_weighted_errors",
-    "table_of_errors",
-    "table_of_intervals",
-]
-
 Tables = dict[str, dict[str, tuple[Any, ...]]]
 
 

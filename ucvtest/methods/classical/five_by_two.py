@@ -15,8 +15,6 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = ["FiveByTwoFTest", "FiveByTwoTTest"]
-
 N_REPEATS = 5
 DF = (10, 5)
 """Degrees of freedom of the F statistic."""

@@ -10,13 +10,6 @@ from ucvtest.metrics.base import plural
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.shares import difference_of_shares, effective_number
 
-__all__ = [
-    "THESE_RULES",
-    "mean_with_variance",
-    "of_these_rules",
-    "share_difference",
-]
-
 THESE_RULES = (
     "Assumes independent observations. The rules are fixed: the answer is about these rules on new "
     "observations, not about the learners with another sample."

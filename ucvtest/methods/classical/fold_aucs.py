@@ -22,8 +22,6 @@ from ucvtest.methods.classical.several_aucs import (
 from ucvtest.stats.fold_pairs import FoldPairs, LabeledFolds
 from ucvtest.stats.logit import MovedLogitT
 
-__all__ = ["fold_aucs"]
-
 NO_PAIRS = (
     "no estimate: no fold tests both classes, so there are no pairs within folds; use fewer folds, "
     "or a splitter that keeps the classes in proportion"

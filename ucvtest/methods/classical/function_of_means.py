@@ -33,8 +33,6 @@ from ucvtest.stats.linearised import (
 )
 from ucvtest.stats.scales import SCALES, OnScaleT, RootOf
 
-__all__ = ["MetricOfRules"]
-
 ROUNDING = 1e-13
 """A spread of linearised values up to this share of the metric is rounding error."""
 

@@ -40,8 +40,6 @@ from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.shares import WilsonScore
 
-__all__ = ["HoldOutTest"]
-
 IntervalName = Literal["auto", "exact", "wilson"]
 NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 

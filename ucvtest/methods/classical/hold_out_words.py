@@ -14,15 +14,6 @@ from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.shares import WilsonScore
 
-__all__ = [
-    "counts_of_errors",
-    "degenerate",
-    "estimand_of",
-    "left_open",
-    "notes_on_rows",
-    "notes_on_rules",
-]
-
 FEW = 10
 """With fewer errors, or fewer observations on which learners disagree, t is a rough guide."""
 

@@ -10,8 +10,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference
 from ucvtest.stats.linearised import variance_of_mean
 
-__all__ = ["LinearisedRules"]
-
 
 @dataclass(frozen=True)
 class LinearisedRules(ABC):

@@ -18,8 +18,6 @@ from ucvtest.stats.exact import PairedCounts
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["mcnemar_numbers", "student_numbers"]
-
 CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
 

@@ -20,8 +20,6 @@ from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
-__all__ = ["McNemarTest"]
-
 FEW = 10
 """With fewer clusters in which two rules differ, t is a rough guide."""
 

@@ -6,8 +6,6 @@ from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 
-__all__ = ["metric_of_rules"]
-
 
 def metric_of_rules(
     observed: LossDifference, clusters: Clusters | None

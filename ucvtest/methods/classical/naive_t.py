@@ -8,8 +8,6 @@ from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, correcte
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = ["NaiveTTest"]
-
 NOT_VALID = "not valid: resamples that share learning data are treated as independent"
 
 

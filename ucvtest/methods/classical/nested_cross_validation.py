@@ -12,8 +12,6 @@ from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.nested_cross_validation import NestedTerms, bias_factor
 
-__all__ = ["NestedCrossValidationTest"]
-
 LARGEST_MC_ERROR = 0.25
 """Monte-Carlo error of the variance, relative to it, above which a note asks for repetitions."""
 

@@ -18,8 +18,6 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.logit import MovedLogitT
 
-__all__ = ["RanksOfRules", "covariance_of_ranks", "is_of_ranks"]
-
 ADDED = 0.25
 """The share of an observation of each class that is added above and below all others."""
 

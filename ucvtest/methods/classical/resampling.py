@@ -14,7 +14,7 @@ from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.data.missing import Missing
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
-from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
 from ucvtest.inference.notes import one_class_and_tie_notes
@@ -33,8 +33,6 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.wording import same_everywhere
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import Alternative
-
-__all__ = ["Estimator", "ResamplingTest", "status_of"]
 
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""

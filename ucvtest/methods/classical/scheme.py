@@ -6,13 +6,11 @@ import numpy as np
 
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import folds_of
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.metrics.names import wants_every_class
-
-__all__ = ["refuse_single_classes", "scheme_of"]
 
 
 def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:

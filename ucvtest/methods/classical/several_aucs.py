@@ -22,17 +22,6 @@ from ucvtest.stats.placements import (
     placements,
 )
 
-__all__ = [
-    "RANKED_ALIKE",
-    "Areas",
-    "TestedLabels",
-    "area_table",
-    "area_with_variance",
-    "joint_test",
-    "several_names",
-    "tested_area",
-]
-
 LEAST = 3
 """Least number of observations of each class for a variance with the normal distribution. With two,
 the variance would come from a single difference."""

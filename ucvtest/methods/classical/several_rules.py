@@ -16,8 +16,6 @@ from ucvtest.methods.classical.shares_of_rules import marks_rows
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 
-__all__ = ["results_together", "several_rules"]
-
 ROUNDING = 1e-12
 """Variances of differences up to this share of the variances of both parts are rounding error."""
 

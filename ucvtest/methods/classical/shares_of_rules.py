@@ -16,8 +16,6 @@ from ucvtest.methods.classical.hold_out_words import counts_of_errors
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.shares import ROUNDING, EffectiveCounts
 
-__all__ = ["SharesOfRules", "marks_rows"]
-
 
 def marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = None) -> bool:
     """Whether every row, with equal weights, is right or wrong without undecided ties."""

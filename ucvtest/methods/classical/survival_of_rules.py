@@ -18,8 +18,6 @@ from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.logit import LogitT
 
-__all__ = ["SurvivalOfRules", "no_value_in_words"]
-
 ROUNDING = 1e-13
 """A spread of linearised values up to this value is rounding error."""
 

@@ -15,8 +15,6 @@ from ucvtest.kernels.fold_covariance import (
 )
 from ucvtest.stats.wald import ReferenceDistribution
 
-__all__ = ["Decomposition"]
-
 ROUNDING = 1e-12
 """Standard errors up to this share of the estimate are rounding error."""
 

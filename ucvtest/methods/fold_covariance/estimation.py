@@ -12,8 +12,6 @@ from ucvtest.inference.question import Question
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.methods.fold_covariance.options import Estimator, FoldCovarianceOptions, FoldScheme
 
-__all__ = ["FoldCovarianceEstimates", "estimate"]
-
 ROW_CELLS = 4_000_000
 """Number of losses (fits times observations) in memory at a time."""
 

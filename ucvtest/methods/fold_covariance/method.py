@@ -9,7 +9,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight, units_of
 from ucvtest.data.missing import Missing
 from ucvtest.designs.design import learn_size
-from ucvtest.designs.schemes import KFold, NamedDesign
+from ucvtest.designs.scheme_base import NamedDesign
+from ucvtest.designs.schemes import KFold
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.learners.adapters.backends import Backend
@@ -23,8 +24,6 @@ from ucvtest.methods.fold_covariance.options import (
 from ucvtest.methods.fold_covariance.reporting import result_from
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
-
-__all__ = ["FoldCovarianceTest"]
 
 
 class FoldCovarianceTest(HypothesisTest):

@@ -12,17 +12,6 @@ from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.structure import folds_of
 
-__all__ = [
-    "Estimator",
-    "FoldCovarianceOptions",
-    "FoldScheme",
-    "Rho",
-    "assumed_rho",
-    "checked_estimator",
-    "checked_folds",
-    "checked_repeats",
-]
-
 Estimator = Literal["cross_validation", "jackknife"]
 ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
 

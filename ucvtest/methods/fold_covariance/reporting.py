@@ -16,8 +16,6 @@ from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_LOSSES
 
-__all__ = ["result_from"]
-
 Table = Mapping[str, tuple[Any, ...]]
 
 ESTIMATE_WORDS: Mapping[Estimator, str] = {

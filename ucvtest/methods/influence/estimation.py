@@ -25,16 +25,6 @@ from ucvtest.methods.influence.resamples import (
     single_folds,
 )
 
-__all__ = [
-    "MIN_REPEATS",
-    "InfluenceEstimates",
-    "draw_resamples",
-    "estimate",
-    "estimates_from",
-    "fitted_losses",
-    "times_tested",
-]
-
 STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
 """Most learning sets, and predictions, in memory at a time."""
 

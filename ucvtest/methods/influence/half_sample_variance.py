@@ -18,8 +18,6 @@ from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.influence.options import Layout
 
-__all__ = ["HalfSampleShare", "draw_shares"]
-
 PAIRS, PAIRS_FOR_EACH = 600, 5
 """Least number of pairs of disjoint learning sets: in total, and for each observation."""
 

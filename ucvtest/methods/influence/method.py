@@ -34,8 +34,6 @@ from ucvtest.stats.wald import Alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["InfluenceFunctionTest"]
-
 
 class InfluenceFunctionTest(HypothesisTest):
     r"""Standard error and test of a cross-validated AUC or error rate, or of a difference of two.

@@ -28,23 +28,6 @@ from ucvtest.metrics.names import metric_of
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
 
-__all__ = [
-    "METRICS",
-    "SCHEME_WORDS",
-    "SINGLE",
-    "InfluenceOptions",
-    "Layout",
-    "MetricName",
-    "NumberOfRepeats",
-    "Scheme",
-    "Variance",
-    "check_class_sizes",
-    "is_known",
-    "named_loss",
-    "resampled_classes",
-    "resampled_of",
-]
-
 MetricName = Literal["auc", "error"]
 Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
 NumberOfRepeats = int | Literal["auto"]

@@ -21,8 +21,6 @@ from ucvtest.methods.influence.estimation import (
 from ucvtest.methods.influence.options import InfluenceOptions, Layout, resampled_of
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
 
-__all__ = ["GivenLayout", "estimate_given", "layout_of_losses"]
-
 
 @dataclass(frozen=True, eq=False)
 class GivenLayout(Layout):

@@ -19,8 +19,6 @@ from ucvtest.methods.influence.variances import (
 from ucvtest.metrics.base import Metric
 from ucvtest.results.result import TestResult
 
-__all__ = ["option_settings", "records", "result_from"]
-
 FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
 """With fewer observations than this in a class, tests with the influence variance reject several
 times too often, and tests with the jackknife variance are rough."""

@@ -16,16 +16,6 @@ from ucvtest.designs.draws import draw_orders
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.large_tables import LARGE, count_together, number_type
 
-__all__ = [
-    "Bootstrap",
-    "Folds",
-    "Resamples",
-    "WholeFolds",
-    "draw_bootstrap",
-    "draw_folds",
-    "single_folds",
-]
-
 DRAW_CELLS = 2_000_000
 """Number of cells (repeats, or rows, times observations) drawn or counted at a time."""
 

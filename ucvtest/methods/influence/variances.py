@@ -22,8 +22,6 @@ from ucvtest.methods.influence.resamples import Folds
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.wald import reference_of
 
-__all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
-
 ROUNDING = 1e-12
 """Standard errors up to this value are rounding error."""
 

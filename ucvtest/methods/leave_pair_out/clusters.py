@@ -25,8 +25,6 @@ from ucvtest.methods.leave_pair_out.options import Sizes
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors, refitting
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
-__all__ = ["cluster_errors"]
-
 CELLS_PER_BATCH = 4_000_000
 """Most numbers in the arrays of one batch of labelings: 32 MB each."""
 

@@ -17,8 +17,6 @@ from ucvtest.methods.leave_pair_out.pair_errors import FITTING, GivenErrors, Pai
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
-__all__ = ["LeavePairOutEstimates", "errors_for", "estimate"]
-
 LABELINGS_PER_BATCH = 4096
 
 

@@ -12,8 +12,6 @@ from ucvtest.inference.question import Question
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
 from ucvtest.methods.leave_pair_out.pair_errors import FITTING, PairErrors
 
-__all__ = ["Forecast", "affordable_labelings", "announce", "forecast"]
-
 
 @dataclass(frozen=True)
 class Forecast:

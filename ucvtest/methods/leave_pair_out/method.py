@@ -36,8 +36,6 @@ from ucvtest.results.result import TestResult
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LeavePairOutTest"]
-
 
 class LeavePairOutTest(HypothesisTest):
     r"""Test of a leave-pair-out AUC against labels without meaning.

@@ -12,18 +12,6 @@ from ucvtest.data.sample import as_response, response_has_classes
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
-__all__ = [
-    "N_SIMULATIONS",
-    "PVALUES",
-    "LeavePairOutOptions",
-    "PValue",
-    "Sizes",
-    "check_class_sizes",
-    "check_clusters",
-    "check_enumeration",
-    "check_labels",
-]
-
 PValue = Literal["permutation", "supremum", "wmw", "empirical"]
 PVALUES: tuple[PValue, ...] = get_args(PValue)
 

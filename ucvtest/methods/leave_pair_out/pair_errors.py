@@ -28,8 +28,6 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
-__all__ = ["FITTING", "GivenErrors", "PairErrors", "pair_errors", "refitting"]
-
 CELLS_PER_BATCH = 4_000_000
 """Most numbers in the arrays of one batch of fits: 32 MB each."""
 

@@ -14,8 +14,6 @@ from ucvtest.results.result import TestResult
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.monte_carlo import pvalue_error
 
-__all__ = ["result_from"]
-
 LEVELS = (0.05, 0.01, 0.001)
 """Levels of the table of critical values."""
 

@@ -35,8 +35,6 @@ from ucvtest.methods.permutation.optimism import (
 from ucvtest.methods.permutation.permuted_labels import Relabeling, draw_batches, reference_labels
 from ucvtest.metrics.loss import Loss
 
-__all__ = ["CRITERIA", "Candidate", "Criterion", "Draws", "Task"]
-
 Criterion = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 

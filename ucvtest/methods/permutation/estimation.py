@@ -32,14 +32,6 @@ from ucvtest.methods.permutation.permuted_labels import (
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
-__all__ = [
-    "PermutationEstimates",
-    "as_small",
-    "from_labelings",
-    "in_closed_form",
-    "labelings_within",
-]
-
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ by less are equal up to rounding. It is a share of the error itself
 and of the error on new labels, because the errors of a rule that interpolates are only rounding."""

@@ -21,8 +21,6 @@ from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.methods.permutation.reporting import result_from
 from ucvtest.results.result import TestResult
 
-__all__ = ["PermutationComplexityTest"]
-
 
 class PermutationComplexityTest(HypothesisTest):
     r"""Out-of-sample error of a learner, estimated from its fit to permuted labels.

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from ucvtest.results.summary_tables import MarkdownSummary
 
-__all__ = ["ModelSelection", "select_model"]
-
 NAMES: Mapping[str, str] = {
     "permutation": "permutation estimate",
     "loo": "leave-one-out",

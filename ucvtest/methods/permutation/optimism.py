@@ -21,17 +21,6 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.stats.monte_carlo import mean_error
 
-__all__ = [
-    "Optimism",
-    "clustered_complexity",
-    "clustered_losses",
-    "find_smoother",
-    "has_closed_form",
-    "observed_losses",
-    "optimism",
-    "relabeled_losses",
-]
-
 SAME_FIT = 1e-6
 """Largest difference between S y and the fit to y, as a share of the largest response."""
 

@@ -14,8 +14,6 @@ from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
-__all__ = ["LEAST_PERMUTATIONS", "PermutationOptions", "check_response"]
-
 LEAST_PERMUTATIONS = 2
 """With fewer permutations, the Monte-Carlo error cannot be estimated."""
 

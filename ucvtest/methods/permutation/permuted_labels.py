@@ -13,17 +13,6 @@ from ucvtest.kernels.permutation import Sampling
 from ucvtest.stats.cluster_permutation import ExchangeableLabels, arrangements
 from ucvtest.stats.sequential import BatchSizes
 
-__all__ = [
-    "Relabeling",
-    "all_labels",
-    "batch_size",
-    "draw_batches",
-    "draw_labels",
-    "draw_until",
-    "n_labelings",
-    "reference_labels",
-]
-
 BATCH_CELLS = 2**21
 """Default number of labels (labelings times observations) in memory at a time."""
 

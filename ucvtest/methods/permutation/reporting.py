@@ -18,8 +18,6 @@ from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import pvalue_error
 
-__all__ = ["result_from"]
-
 LEAST_FOR_TEST = 19
 """Fewest permutations whose smallest p-value is 0.05."""
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from ucvtest.results.text_tables import Grid, Tables, escape_markdown, hanging, number_column
 
-__all__ = ["tables"]
-
 TITLE = "Model selection"
 
 

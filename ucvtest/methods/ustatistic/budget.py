@@ -16,15 +16,6 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.few_fits import LEAST_ROUNDS
 
-__all__ = [
-    "capped",
-    "check_budget",
-    "few_if_needed",
-    "least_fits",
-    "limited_by_time",
-    "within_memory",
-]
-
 MOST_BYTES = 2**32
 """Most memory of kept predictions: 4.3 GB."""
 

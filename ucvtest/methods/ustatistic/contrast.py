@@ -7,8 +7,6 @@ from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.metrics.base import Metric
 from ucvtest.results.fields import CONTRASTS
 
-__all__ = ["check_ratio", "null_value_of"]
-
 
 def check_ratio(
     metric: Metric,

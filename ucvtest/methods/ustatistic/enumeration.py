@@ -27,8 +27,6 @@ from ucvtest.stats.jackknife import (
     test_effects,
 )
 
-__all__ = ["MAX_SUBSETS", "CompleteSums"]
-
 MAX_SUBSETS = 20_000_000
 """Largest number of subsets S that enumeration keeps in memory (0.16 GB for their kernels)."""
 

@@ -32,23 +32,6 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import Shape
 
-__all__ = [
-    "MIN_PAIRS",
-    "RELIABLE",
-    "ROUNDING",
-    "Sampler",
-    "StageSizes",
-    "UStatisticEstimates",
-    "complete_sums",
-    "draw_all",
-    "estimated",
-    "in_parts",
-    "most_pairs",
-    "only_rounding",
-    "reliable",
-    "whole_draws",
-]
-
 MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 

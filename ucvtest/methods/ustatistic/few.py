@@ -26,19 +26,6 @@ from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import Shape
 
-__all__ = [
-    "FewFitsEstimates",
-    "diagnostics_of",
-    "estimated",
-    "fits_in_words",
-    "from_rounds",
-    "notes_on_fits",
-    "own_values",
-    "result_fields",
-    "rounds_of",
-    "unanswered",
-]
-
 NOTABLE_SHARE = 0.5
 """Least share of the jackknife's variance, known not to be noise, for a note. In simulations, 2% of
 samples have this share with 20 fits of each learner, and half of the samples of `held_spam`, n =

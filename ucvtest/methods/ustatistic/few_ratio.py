@@ -20,8 +20,6 @@ from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import LogT
 
-__all__ = ["FewFitsRatio", "estimated", "result_fields"]
-
 
 @dataclass(frozen=True)
 class FewFitsRatio:

@@ -29,16 +29,6 @@ from ucvtest.stats.few_fits import FewFits
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
 
-__all__ = [
-    "MetricEstimates",
-    "RowsAddedToTest",
-    "UndefinedDifference",
-    "level",
-    "settled",
-    "undefined_parts",
-    "with_rule",
-]
-
 MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
 

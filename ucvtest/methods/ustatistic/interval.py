@@ -17,8 +17,6 @@ from ucvtest.stats.jackknife import has_pair_effects
 from ucvtest.stats.scales import OnScaleT, RootOf, ScaleName
 from ucvtest.stats.variance_stabilised import StabilisedT
 
-__all__ = ["NEED_MANY_FITS", "Interval", "IntervalName", "knows_slope", "never_negative"]
-
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 NAMES: tuple[str, ...] = get_args(IntervalName)
 

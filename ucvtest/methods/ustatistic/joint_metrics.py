@@ -20,8 +20,6 @@ from ucvtest.methods.ustatistic.simultaneous_few import JointFewEstimates
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.working_point import WorkingPoint
 
-__all__ = ["JointMetrics", "jointly_settled"]
-
 
 class JointEstimate(Protocol):
     """How estimates of all learners come about; `few` if it is known whether from few fits."""

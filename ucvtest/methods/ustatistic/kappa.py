@@ -15,8 +15,6 @@ from ucvtest.stats.monte_carlo import mean_error
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KappaProfile", "complete_profile", "sampled_profile"]
-
 
 @dataclass(frozen=True, eq=False)
 class KappaProfile:

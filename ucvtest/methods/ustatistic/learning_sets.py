@@ -23,8 +23,6 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.base import plural
 from ucvtest.results.fields import Contrast
 
-__all__ = ["AucSizes", "LearningSets"]
-
 SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
 
 AucSizes = ClassSizes | SeveralSizes | MixedSizes

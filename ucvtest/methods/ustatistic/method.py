@@ -47,8 +47,6 @@ from ucvtest.stats.wald import Alternative
 if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.simultaneous import JointRun
 
-__all__ = ["UStatisticTest"]
-
 
 class UStatisticTest(HypothesisTest):
     r"""Test of an error rate, or of the difference of two, over all learning sets of one size.

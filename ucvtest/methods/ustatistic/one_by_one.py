@@ -11,8 +11,6 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.stats.few_fits import LEAST_ROUNDS
 
-__all__ = ["KeptRounds", "OneByOne"]
-
 STEP_SECONDS = 2.0
 """Largest duration of a step in seconds; an interrupt loses the current step."""
 

@@ -18,8 +18,6 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplit
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 from ucvtest.stats.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 
-__all__ = ["DEFAULT_TOL", "NumberOfPairs", "ProfileOptions", "UStatisticOptions", "Variance"]
-
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = int | Literal["auto", "exact"]
 

@@ -13,8 +13,6 @@ from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.few_fits import SetsOfRounds
 
-__all__ = ["GivenPairs", "GivenSplits", "given_sets"]
-
 
 @dataclass(frozen=True, eq=False)
 class GivenPairs:

@@ -38,18 +38,6 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplit
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
 
-__all__ = [
-    "IN_PROPORTION",
-    "METHOD",
-    "NO_RATIO",
-    "OF_LOGARITHM",
-    "RatioEstimates",
-    "answers",
-    "estimated",
-    "evaluate_pairs",
-    "result_fields",
-]
-
 METHOD = "U-statistic test of the ratio of complete error estimates"
 NO_RATIO = "no ratio: the mean loss of a learner is 0; use contrast='difference'"
 IN_PROPORTION = "degenerate: the variance estimate is zero, the losses are in proportion"

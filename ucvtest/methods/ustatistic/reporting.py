@@ -30,20 +30,6 @@ from ucvtest.metrics.base import Metric
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.few_fits import FewFits
 
-__all__ = [
-    "METHOD",
-    "NO_SPREAD",
-    "ORDER",
-    "REMEDY_PAIRS",
-    "max_fits_notes",
-    "own_value_is_open",
-    "own_values",
-    "remedy_for",
-    "result_fields",
-    "shared_notes",
-    "too_few_pairs",
-]
-
 ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
 
 METHOD = "U-statistic test of the complete error estimate"

@@ -29,8 +29,6 @@ from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
 from ucvtest.stats.few_fits import RoundSums
 
-__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "one_by_one", "result_from"]
-
 METHOD_NAME = "ustatistic"
 
 Estimates = (

@@ -38,8 +38,6 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.few_fits import LEAST_ROUNDS
 
-__all__ = ["JointRun"]
-
 JOINT_VARIANCES = ("midpoint", "jackknife", "few")
 """Variances whose sums are linear in the losses, so that the variances of all differences are
 known."""

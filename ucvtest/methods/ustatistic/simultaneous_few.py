@@ -26,8 +26,6 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.simultaneous import as_normal
 
-__all__ = ["COPULA", "COPULA_OF_AUCS", "JointFewAucs", "JointFewEstimates"]
-
 Places = tuple[int, ...]
 """Of one learner, or of two that are compared."""
 

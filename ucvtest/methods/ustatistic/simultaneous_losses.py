@@ -24,8 +24,6 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplit
 from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import BoundedScale
 
-__all__ = ["JointLossEstimates", "estimated", "evaluate_pairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointLossEstimates:

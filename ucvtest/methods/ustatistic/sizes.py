@@ -9,8 +9,6 @@ from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 from ucvtest.stats.jackknife import has_pair_effects
 
-__all__ = ["NEED_DISJOINT", "VARIANCES", "SetSizes", "Sizes"]
-
 VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
 """Variances that are estimated together, from many fits."""
 NEED_PAIR_EFFECTS = ("midpoint", "clipped")

@@ -4,8 +4,6 @@ import math
 
 from ucvtest.common.checks import check_number
 
-__all__ = ["resamples_for_precision"]
-
 
 def resamples_for_precision(
     precision: float, confidence: float = 0.99, low: float = -1.0, high: float = 1.0

@@ -19,8 +19,6 @@ from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
-__all__ = ["FEWEST_FOR_EACH", "MAX_OBS_PAIR_EFFECTS", "AnySizes", "ClassSizes", "asked_sizes"]
-
 MAX_OBS_PAIR_EFFECTS = 1000
 """Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
 several times over, are 1.9 GB with 1000 observations and two learners (more than 6 with 2000)."""

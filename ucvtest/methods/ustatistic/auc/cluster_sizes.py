@@ -21,8 +21,6 @@ from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
 
-__all__ = ["ClusterSizes", "MixedSizes", "SeveralMixedSizes", "SingleLabelSizes", "cluster_sizes"]
-
 LEAST_GROUPS = 6
 """Least number of clusters; learning sets leave three."""
 

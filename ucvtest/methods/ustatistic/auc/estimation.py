@@ -19,8 +19,6 @@ from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
-__all__ = ["AucEstimates", "Rankings", "Sampler", "Sizes", "estimated", "excess", "until_precise"]
-
 Sizes = ClassSizes | SeveralSizes | MixedSizes
 
 STAGE_CELLS = 500_000

@@ -20,17 +20,6 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER
 from ucvtest.stats.few_fits import FewFits
 
-__all__ = [
-    "FewFitsOfAuc",
-    "coverage_in_words",
-    "estimated",
-    "evaluate_pairs",
-    "from_rounds",
-    "result_fields",
-    "rounds_of",
-    "unanswered",
-]
-
 NO_SPREAD = 1e-20
 """Variances up to here are rounding."""
 

@@ -14,8 +14,6 @@ from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, o
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
 
-__all__ = ["SeveralSizes", "in_words"]
-
 MOST_OBS = 1000
 """Sums over all pairs of observations are kept, three for each of ten blocks of rows."""
 

@@ -24,8 +24,6 @@ from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
 
-__all__ = ["FEW_IN_CLASS", "result_fields"]
-
 FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
 

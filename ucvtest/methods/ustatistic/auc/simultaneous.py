@@ -22,8 +22,6 @@ from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
-__all__ = ["JointAucEstimates", "estimated"]
-
 Places = tuple[int, ...]
 """Positions of one learner, or of two that are compared."""
 
