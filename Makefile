@@ -18,14 +18,21 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Lets the R package find its Python wherever R is started from.
 export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
 
-# More for pytest: make test PYTEST_ARGS='tests/data -x'.
+# More for pytest: make test PYTEST_ARGS='-x -k ridge'.
 PYTEST_ARGS ?=
+# Seconds of processor that the tests of a command may take together, on a machine that is half as
+# fast again as ours: it takes longer only if somebody made them longer.
+CORE_SECONDS ?= 500
+FULL_SECONDS ?= 2000
+# `make check CORE=` is for whoever has just run `make test`.
+CORE ?= tests/core
 
 R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint style docs dist studies reproduce reproduce-full benchmarks FORCE
+.PHONY: help setup demo test check nightly with-data lint style docs dist reproduce reproduce-full
+.PHONY: benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -37,13 +44,23 @@ demo: setup ## Compare two learners on real data, log the result to a local MLfl
 
 # A file's tests stay in one process, which compiles and fits for them once; files start in the order
 # in which they are collected, because their number of tests says nothing about their length.
-ONE_FILE_ONE_PROCESS := --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+DOCTESTS := --doctest-modules ucvtest mlflow_plugin/ucvtest_mlflow r_bridge/ucvtest_r
+
+test: style ## Check style and import rules, run the tests of numbers, promises and every door
+	UCVTEST_CPU_SECONDS=$(CORE_SECONDS) $(PYTEST) tests/core $(PYTEST_ARGS)
 
 # Types are checked beside the tests, and what is found about them is shown last.
-test: style ## Run the style and type checks, all tests, all examples
+check: style ## The same, and types, processes, files, servers, R CMD check, pages, examples, doctests
 	@$(BIN)/mypy >$(STATE)/types.txt 2>&1 & types=$$!; \
-	$(BIN)/pytest -n auto $(ONE_FILE_ONE_PROCESS) $(PYTEST_ARGS); passed=$$?; \
-	wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
+	UCVTEST_CPU_SECONDS=$(FULL_SECONDS) $(PYTEST) $(DOCTESTS) $(CORE) tests/full $(PYTEST_ARGS); \
+	passed=$$?; wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
+
+nightly: setup ## Run what is too long for every change: studies at a small size, faults, forks (an hour)
+	$(BIN)/pytest -n auto --dist worksteal tests/nightly $(PYTEST_ARGS)
+
+with-data: setup ## Run the tests of data sets that are not part of the project (UCVTEST_DATA)
+	$(PYTEST) -m 'requires_data and not slow' tests/core tests/full $(PYTEST_ARGS)
 
 lint: style ## Run the style, type and import checks only
 	$(BIN)/mypy
@@ -64,9 +81,6 @@ dist: setup ## Build wheel and sdist into build/dist, and try them in empty envi
 	rm -rf build/dist
 	$(BIN)/python -m build --outdir build/dist
 	$(BIN)/python .ci/try_distributions.py build/dist
-
-studies: setup ## Run every study of studies/ at a small size (minutes)
-	$(BIN)/pytest -n auto --dist worksteal -m study tests/studies
 
 reproduce: setup ## Print again what the pages of reproductions show (an hour on two cores)
 	$(BIN)/python docs/print_again.py --all

@@ -1,4 +1,4 @@
-# What R's survival says of AUCs of clustered observations, for tests/methods/classical/test_clusters.py.
+# What R's survival says of AUCs of clustered observations, for tests/core/values/methods/classical/test_clusters.py.
 #
 # Renew (Debian: r-cran-survival, r-cran-jsonlite), from the top of the repository:
 #     Rscript --vanilla tests/oracles/clustered_auc.R > tests/oracles/clustered_auc.json

@@ -1,4 +1,4 @@
-# What R's survival says of Cox models, for tests/learners/jitted/test_cox.py.
+# What R's survival says of Cox models, for tests/full/learners/jitted/test_cox.py.
 #
 # Renew (Debian: r-cran-survival, r-cran-jsonlite), from the top of the repository:
 #     Rscript --vanilla tests/oracles/cox.R > tests/oracles/cox.json

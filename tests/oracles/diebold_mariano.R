@@ -1,4 +1,4 @@
-# Statistics and p-values of forecast::dm.test, which tests/methods/classical/test_diebold_mariano.py
+# Statistics and p-values of forecast::dm.test, which tests/core/values/methods/classical/test_diebold_mariano.py
 # compares with ours:  Rscript tests/oracles/diebold_mariano.R > tests/oracles/diebold_mariano.json
 # Errors are those of a moving average, from Park and Miller's generator.
 

@@ -1,4 +1,4 @@
-# What R's riskRegression and pROC say of AUCs and Brier scores, for tests/kernels/test_out_of_bag.py.
+# What R's riskRegression and pROC say of AUCs and Brier scores, for tests/core/values/kernels/test_out_of_bag.py.
 #
 # Renew (Debian: r-cran-riskregression, r-cran-proc, r-cran-jsonlite), from the top of the repository:
 #     Rscript --vanilla tests/oracles/out_of_bag.R > tests/oracles/out_of_bag.json

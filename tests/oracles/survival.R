@@ -1,4 +1,4 @@
-# What R's survival and riskRegression say of risks of survival times, for tests/metrics/test_survival_in_r.py.
+# What R's survival and riskRegression say of risks of survival times, for tests/full/metrics/test_survival_in_r.py.
 #
 # Five data sets: lung, pbc and veteran with two Cox models each, and two simulated ones with many ties of
 # times and risks. Of each both scores (the second one rounded, so that it has ties), clusters, two times, and

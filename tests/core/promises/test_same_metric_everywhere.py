@@ -1,0 +1,171 @@
+"""One call, one table, one answer: a metric in Python, in the shell and by MLflow's gate.
+
+R is asked in tests/full/plugins/r/test_r_numbers.py, where a session of it is open.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from tests.support.metric_table import ASKED, TABLE, in_python, numbers_of, written
+from ucvtest import cli
+from ucvtest.results.result import TestResult
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("metrics") / "table.csv")
+
+
+def shell(command: str, path: Path, metric: str, *options: str) -> Any:
+    target, *rules = ASKED[metric]
+    named = ["--target", target, "--scores", ",".join(rules), "--metric", metric, *options]
+    positive = ["--pos-label", "ill"] if target == "state" else []
+    return CliRunner().invoke(cli.app, [command, str(path), *named, *positive, "--json", "-"])
+
+
+SKLEARN = {
+    "f1": lambda y, p: metrics.f1_score(y, p, pos_label="ill"),
+    "mcc": metrics.matthews_corrcoef,
+    "r2": metrics.r2_score,
+}
+
+
+@pytest.mark.parametrize("metric", SKLEARN)
+def test_python_has_the_values_of_scikit_learn(metric: str) -> None:
+    target, new, old = ASKED[metric]
+    expected = [SKLEARN[metric](TABLE[target], TABLE[rule]) for rule in (new, old)]
+    found = in_python(metric)
+    assert found.tables["Learners"]["estimate"] == pytest.approx(expected, abs=1e-15)
+    assert found.better == "higher"
+
+
+@pytest.mark.parametrize("metric", ASKED)
+def test_the_shell_has_the_numbers_of_python(table: Path, metric: str) -> None:
+    outcome = shell("predictions", table, metric)
+    assert outcome.exit_code == 0, outcome.output
+    expected = in_python(metric)
+    found = TestResult.from_dict(json.loads(outcome.stdout))
+    np.testing.assert_allclose(numbers_of(found), numbers_of(expected), rtol=1e-12)
+    assert found.estimand == expected.estimand
+    grouped = json.loads(shell("predictions", table, metric, "--groups", "house").stdout)
+    houses = in_python(metric, houses=True)
+    np.testing.assert_allclose(
+        [grouped["estimate"], grouped["se"], grouped["pvalue"]],
+        [houses.estimate, houses.se, houses.pvalue],
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("metric", ["f1", "r2", "rmse"])
+@pytest.mark.parametrize("rules", ["new,old", "new"])
+def test_every_interval_has_words_for_a_paper(table: Path, metric: str, rules: str) -> None:
+    target, *columns = ASKED[metric]
+    named = ",".join(columns[: 1 + rules.count(",")])
+    options = ["--target", target, "--scores", named, "--metric", metric, "--methods-text"]
+    positive = ["--pos-label", "ill"] if target == "state" else []
+    outcome = CliRunner().invoke(cli.app, ["predictions", str(table), *options, *positive])
+    assert outcome.exit_code == 0, outcome.output
+    assert "confidence interval is" in " ".join(outcome.stdout.split())
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "r2", "rmse"])
+def test_the_gate_of_the_shell_judges_that_result(table: Path, metric: str) -> None:
+    outcome = shell("gate", table, metric, "--margin", "0.15")
+    found, expected = json.loads(outcome.stdout), in_python(metric).noninferiority(0.15)
+    assert outcome.exit_code == {"pass": 0, "fail": 1, "undecided": 3}[expected.decision]
+    kept = expected.to_dict()
+    assert {name: found[name] for name in kept} == json.loads(json.dumps(kept))
+
+
+LEARNERS = ["--target", "state", "--learner", "lda", "--other", "nearest_centroid"]
+LEFT_OUT = [each for name in ("new", "old", "old_dose", "house") for each in ("--drop", name)]
+
+
+def test_learners_in_the_shell_have_the_numbers_of_python(table: Path) -> None:
+    X, y = TABLE[["dose", "new_dose"]], TABLE["state"].to_numpy()
+    learners = ("lda", "nearest_centroid")
+    asked = [str(table), *LEARNERS, *LEFT_OUT, "--pos-label", "ill", "--seed", "3", "--json", "-"]
+
+    def found(*options: str) -> Any:
+        return json.loads(CliRunner().invoke(cli.app, ["compare", *asked, *options]).stdout)
+
+    one = found("--metric", "f1", "--max-fits", "400")
+    test = uv.UStatisticTest(X, y, *learners, metric="f1", pos_label="ill")
+    expected = test.fit(max_fits=400, rng=3)
+    assert (one["estimate"], one["pvalue"]) == (expected.estimate, expected.pvalue)
+    several = found("--metric", "f1", "--metric", "mcc", "--tests", "cross_validation_wald")
+    compared = uv.compare(
+        *(X, y, learners, "cross_validation_wald"),
+        metric=["f1", "mcc"],
+        pos_label="ill",
+        rng=3,
+    )
+    kept = uv.Comparison.from_dict(several)
+    assert kept.tests == compared.tests == ("f1", "mcc")
+    assert kept.frame["estimate"].tolist() == compared.frame["estimate"].tolist()
+    assert kept.frame["pvalue"].tolist() == compared.frame["pvalue"].tolist()
+
+
+def test_a_plan_in_the_shell_is_that_of_python(table: Path) -> None:
+    options = ["--metric", "f1", "--width", "0.2", "--pos-label", "ill", "--json", "-"]
+    asked = ["plan", str(table), *LEARNERS, *LEFT_OUT, *options]
+    found = json.loads(CliRunner().invoke(cli.app, asked).stdout)
+    expected = uv.plan(
+        *(TABLE[["dose", "new_dose"]], TABLE["state"].to_numpy(), "lda", "nearest_centroid"),
+        metric="f1",
+        width=0.2,
+        pos_label="ill",
+        rng=0,
+    )
+    assert found["n_needed"] == expected.n_needed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--metric", "f1", "--loss", "log"], "--loss and --metric exclude each other"),
+        (["--metric", "f1", "--scoring", "r2"], "--scoring and --metric exclude each other"),
+        (["--metric", "f1", "--test", "mcnemar"], "--metric f1 is not for McNemarTest: use --test"),
+        (["--metric", "f1"], "--pos-label is missing: --metric f1 is about one of two classes"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_learners_are_refused_in_words_of_options(
+    table: Path, options: list[str], message: str
+) -> None:
+    outcome = CliRunner().invoke(cli.app, ["compare", str(table), *LEARNERS, *LEFT_OUT, *options])
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+    both = ["--learner", "lda", "--metric", "f1", "--metric", "mcc"]
+    alone = CliRunner().invoke(cli.app, ["compare", str(table), "--target", "state", *both])
+    assert "several --metric are for learners that are compared" in alone.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--metric", "f2"], "--metric f2 is unknown"),
+        (["--metric", "r2", "--loss", "squared"], "--loss squared and --metric r2 exclude each"),
+        (["--metric", "f1"], "--pos-label is missing: --metric f1 is about one of two classes"),
+        (["--metric", "r2"], "--metric r2 needs numbers, but y contains labels"),
+        (["--metric", "mcc", "--weight", "house"], "but --metric mcc is a function of means"),
+        (["--metric", "mcc", "--test", "mcnemar"], "--metric mcc is not for McNemarTest: use"),
+        (["--metric", "f1", "--target", "house"], """name one, as in 'f1["ill"]', or an average"""),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_shell_refuses_in_words_of_options(
+    table: Path, options: list[str], message: str
+) -> None:
+    rules = ["--target", "state", "--scores", "new,old"]
+    outcome = CliRunner().invoke(cli.app, ["predictions", str(table), *rules, *options])
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+    assert "uv." not in outcome.stderr

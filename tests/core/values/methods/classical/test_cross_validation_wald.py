@@ -1,0 +1,209 @@
+"""Wald intervals of one K-fold cross-validation: loops, coverage of its estimand, cases."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
+
+import ucvtest as uv
+from tests.core.promises.resampling_contract import ResamplingContract
+from tests.oracles import resampling_wald as oracle
+
+VARIANCES = ("all_pairs", "within_fold")
+
+
+class TestContract(ResamplingContract):
+    cls = uv.CrossValidationWaldTest
+
+    def test_a_test_set_of_one_class_has_no_auc(self):
+        # Pairs within other folds suffice: see test_fold_aucs.py.
+        fold = np.arange(40) % 10
+        testing = fold == np.arange(10)[:, None]
+        y = np.isin(fold, (0, 1)).astype(int)
+        scores = np.random.default_rng(0).random((2, 1, 40)) * np.ones(testing.shape)
+        losses = uv.Losses.from_arrays(scores, ~testing, testing, loss="auc", y=y)
+        result = self.fit(losses)
+        assert result.status.startswith("no estimate: no fold tests both classes")
+        self.check_without_an_answer(result)
+
+
+def losses_of(fold: Any, *rows: Any, loss: str = "hand-made") -> uv.Losses:
+    """Losses of rules, each observation's after the fit without its fold."""
+    testing = np.asarray(fold) == np.arange(max(fold) + 1)[:, None]
+    values = np.array(rows, dtype=float)[:, None] * np.ones(testing.shape)
+    return uv.Losses.from_arrays(values, ~testing, testing, loss=loss)
+
+
+def fit(losses: uv.Losses, variance: Any = "all_pairs", **options: Any) -> uv.TestResult:
+    return uv.CrossValidationWaldTest.from_losses(losses, **options).fit(variance)
+
+
+FOLDS = [
+    [0, 1, 2, 0, 1, 2, 0, 1, 2],
+    [0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 0],  # n is no multiple of K
+    [1, 0, 1, 0, 0],
+]
+
+
+class TestValues:
+    @pytest.mark.parametrize("variance", VARIANCES)
+    @pytest.mark.parametrize("fold", FOLDS)
+    @pytest.mark.parametrize("paired", [False, True])
+    def test_equals_the_paper_in_loops(self, fold, variance, paired):
+        rng = np.random.default_rng(len(fold))
+        rows = rng.exponential(size=(2, len(fold)))
+        losses = losses_of(fold, *rows) if paired else losses_of(fold, rows[0])
+        h = rows[0] - rows[1] if paired else rows[0]
+        r_hat, variances = oracle.bayle(h.tolist(), fold)
+        result = fit(losses, variance, null_value=0.3)
+        assert result.estimate == pytest.approx(r_hat, rel=1e-12)
+        assert result.variance == pytest.approx(variances[variance] / len(fold), rel=1e-12)
+        z = (r_hat - 0.3) / math.sqrt(variances[variance] / len(fold))
+        assert tuple(result) == pytest.approx((z, 2 * stats.norm.sf(abs(z))), rel=1e-10)
+        table = result.tables["Variances"]
+        assert table["variance"] == VARIANCES
+        expected = [variances[name] / len(fold) for name in VARIANCES]
+        assert table["estimate"] == pytest.approx(expected, rel=1e-12)
+
+    def test_by_hand(self):
+        # Losses 0, 2 in one fold, 1, 5 in the other: mean 2; around it 4 + 0 + 1 + 9 = 14, over
+        # n = 4; around the folds' means 2 and 8, over n_j - 1 = 1, halved.
+        losses = losses_of([0, 0, 1, 1], [0, 2, 1, 5])
+        assert fit(losses).variance == pytest.approx(14 / 4 / 4)
+        assert fit(losses, "within_fold").variance == pytest.approx((2 + 8) / 2 / 4)
+
+    @pytest.mark.parametrize("alternative", ["less", "greater"])
+    def test_one_sided(self, alternative):
+        losses = losses_of(FOLDS[0], np.arange(9), np.arange(9)[::-1] ** 1.1)
+        result = fit(losses, alternative=alternative)
+        tail = {"less": stats.norm.cdf, "greater": stats.norm.sf}[alternative]
+        assert result.pvalue == pytest.approx(float(tail(result.statistic)))
+
+
+class TestFromData:
+    def test_equals_from_losses(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(47, 2)), rng.integers(0, 2, 47)
+        direct = uv.CrossValidationWaldTest(X, y, "lda", "knn:3", design=6).fit(rng=5)
+        losses = uv.evaluate(["lda", "knn:3"], X, y, design=6, rng=5)
+        again = uv.CrossValidationWaldTest.from_losses(losses, "lda", "knn:3").fit()
+        assert tuple(direct) == tuple(again)
+        assert direct.n_fits == again.n_fits == 12
+        assert direct.settings["variance"] == "all_pairs"
+        expected = (
+            "difference of conditional error rates at learning-set size 39 or 40 (average over "
+            "the rules of this 6-fold cross-validation)"
+        )
+        assert direct.estimand == again.estimand == expected
+
+    def test_one_class_in_a_fold(self):
+        rng = np.random.default_rng(0)
+        y = np.repeat([0, 1], [27, 3])
+        result = uv.CrossValidationWaldTest(rng.normal(size=(30, 2)), y, "lda").fit(rng=0)
+        assert result.status == "ok"
+        assert math.isnan(result.pvalue)
+        assert not math.isnan(result.conf_int()[0])
+
+    def test_leave_one_out_and_splitters(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(14, 2)), np.arange(14) % 2
+        for design in (14, LeaveOneOut()):
+            test = uv.CrossValidationWaldTest(X, y, "nearest_centroid", design=design)
+            result = test.fit(rng=0)
+            assert result.n_fits == 14
+            assert math.isnan(result.tables["Variances"]["estimate"][1])
+            with pytest.raises(ValueError, match="needs two observations in every fold, but one"):
+                test.fit("within_fold")
+        folds = StratifiedKFold(3, shuffle=True, random_state=1)
+        result = uv.CrossValidationWaldTest(X, y, "lda", design=folds).fit(rng=0)
+        assert result.n_fits == 3
+
+
+class TestCases:
+    def test_identical_learners(self):
+        result = fit(losses_of(FOLDS[0], np.arange(9), np.arange(9)))
+        assert result.status.startswith("degenerate: the two learners had the same loss")
+        assert math.isnan(result.pvalue)
+
+    def test_losses_without_spread(self):
+        result = fit(losses_of(FOLDS[0], np.full(9, 0.2)))
+        assert result.status.startswith("degenerate: all observations have the same loss")
+        assert result.reference == "none"
+
+    def test_no_spread_within_folds(self):
+        fold = FOLDS[0]
+        losses = losses_of(fold, np.array(fold, dtype=float))
+        assert fit(losses).status == "ok"
+        result = fit(losses, "within_fold")
+        assert result.status.startswith("degenerate: within each fold all losses are the same")
+
+
+class TestRefusals:
+    def test_before_any_fit(self):
+        X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+
+        def fails(*_: Any) -> Any:
+            raise AssertionError("fitted")
+
+        cases: list[tuple[dict[str, Any], str]] = [
+            ({"design": uv.designs.KFold(5, 3)}, "repeated 3 times, but every observation may"),
+            ({"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold cross-validation"),
+            ({"design": uv.designs.HoldOut(0.5)}, "the design is not a K-fold cross-validation"),
+            (
+                {"design": ShuffleSplit(3, random_state=0)},
+                "the design is not a K-fold cross-validation",
+            ),
+            ({"design": 21}, "n_folds=21 needs at least 21 observations, got 20"),
+            ({"loss": "auc", "design": 20}, "has 10 test sets without the label"),
+        ]
+        for options, message in cases:
+            with pytest.raises(ValueError, match=message):
+                uv.CrossValidationWaldTest(X, y, fails, fails, **options)
+        test = uv.CrossValidationWaldTest(X, y, fails, fails)
+        with pytest.raises(ValueError, match="variance='both' is unknown: use one of all_pairs"):
+            test.fit("both")
+
+
+class Normal:
+    """Learn a mean; squared error at a new observation of N(0, 1) is (m - Y)^2.
+
+    The test error given the folds is known: 1 + the mean of the squared means.
+    """
+
+    n_obs, n_folds = 100, 10
+    fold = np.arange(n_obs) * n_folds // n_obs
+
+    def draws(self, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
+        """Losses (draws, n), and the test errors of the folds' rules."""
+        rng = np.random.default_rng(11)
+        y = rng.normal(size=(n_draws, self.n_obs))
+        member = (self.fold == np.arange(self.n_folds)[:, None]).astype(float)
+        others = y @ (1 - member).T / (self.n_obs - member.sum(axis=1))
+        return (y - others[:, self.fold]) ** 2, 1 + (others**2).mean(axis=1)
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_covers_its_estimand(variance):
+    problem = Normal()
+    losses, truth = problem.draws(500)
+    covered = []
+    for row, value in zip(losses, truth, strict=True):
+        low, high = fit(losses_of(problem.fold, row), variance).conf_int()
+        covered.append(low <= value <= high)
+    # 95%, less what 100 chi-squared losses of one degree of freedom leave to the normal limit.
+    share, error = np.mean(covered), math.sqrt(0.95 * 0.05 / len(covered))
+    assert 0.95 - 0.03 - 3 * error < share < 0.95 + 3 * error
+
+
+def test_variance_is_that_of_the_error_around_its_estimand():
+    problem = Normal()
+    losses, truth = problem.draws(100_000)
+    true_variance = (losses.mean(axis=1) - truth).var()
+    found = [fit(losses_of(problem.fold, row)) for row in losses[:200]]
+    tables = np.array([result.tables["Variances"]["estimate"] for result in found])
+    error = tables.std(axis=0, ddof=1) / math.sqrt(len(found))
+    assert (abs(tables.mean(axis=0) - true_variance) < 4 * error).all()
+    assert (error < 0.05 * true_variance).all()

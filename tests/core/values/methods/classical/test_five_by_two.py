@@ -1,0 +1,173 @@
+"""The 5x2 cross-validation tests: against loops and the documented examples of mlxtend."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.core.promises.resampling_contract import (
+    ResamplingContract,
+    X,
+    Y,
+    draw,
+    made_up,
+    random_losses,
+)
+from tests.oracles import resampling as oracle
+from ucvtest.designs.design import Design
+
+BOTH = pytest.mark.parametrize("cls", [uv.FiveByTwoTTest, uv.FiveByTwoFTest])
+
+
+class TestContractOfT(ResamplingContract):
+    cls = uv.FiveByTwoTTest
+    refusal = "not a K-fold cross-validation"
+
+
+class TestContractOfF(ResamplingContract):
+    cls = uv.FiveByTwoFTest
+    refusal = "not a K-fold cross-validation"
+    one_sided = False
+    has_interval = False
+
+
+@pytest.mark.parametrize("null", [0.0, -0.2])
+@pytest.mark.parametrize("n_obs", [40, 41])
+def test_statistics_are_those_of_loops(n_obs, null):
+    losses = random_losses(draw(uv.FiveByTwoTTest, n_obs))
+    p = (losses.means[0] - losses.means[1]).reshape(5, 2) - null
+    t, f = oracle.five_by_two(p.tolist())
+    result = uv.FiveByTwoTTest.from_losses(losses, null_value=null).fit()
+    assert tuple(result) == pytest.approx((t, 2 * stats.t(5).sf(abs(t))))
+    assert result.df == 5
+    assert result.estimate == pytest.approx(p[0, 0] + null)
+    assert result.diagnostics["mean"] == pytest.approx(p.mean() + null)
+    result = uv.FiveByTwoFTest.from_losses(losses, null_value=null).fit()
+    assert tuple(result) == pytest.approx((f, stats.f(10, 5).sf(f)))
+    assert result.estimate == pytest.approx(p.mean() + null)
+
+
+def splits_of_mlxtend(X, y, seed):
+    """The halves that mlxtend draws: one, and then the other, is learnt."""
+    rng = np.random.RandomState(seed)
+    rows, pairs = np.arange(len(y)), []
+    for _ in range(5):
+        first, second = train_test_split(rows, test_size=0.5, random_state=rng.randint(0, 32767))
+        pairs += [(first, second), (second, first)]
+    return Design.from_indices(pairs, len(y))
+
+
+@pytest.mark.parametrize(
+    ("depth", "t", "f"),
+    [(None, ("-1.539", "0.184"), ("1.053", "0.509")), (1, ("5.386", "0.003"), ("34.934", "0.001"))],
+)
+def test_documented_examples_of_mlxtend(depth, t, f):
+    """User guide of mlxtend, paired_ttest_5x2cv and combined_ftest_5x2cv: printed values.
+
+    Logistic regression by liblinear, one class against the rest, and a tree; differences of
+    accuracies, so t has the other sign.
+    """
+    X, y = load_iris(return_X_y=True)
+    logistic = OneVsRestClassifier(LogisticRegression(solver="liblinear", random_state=1))
+    tree = DecisionTreeClassifier(random_state=1, max_depth=depth)
+    design = splits_of_mlxtend(X, y, seed=1)
+    losses = uv.evaluate([logistic, tree], X, y, design, backend="sklearn", rng=0)
+    result = uv.FiveByTwoTTest.from_losses(losses).fit()
+    assert (f"{-result.statistic:.3f}", f"{result.pvalue:.3f}") == t
+    result = uv.FiveByTwoFTest.from_losses(losses).fit()
+    assert (f"{result.statistic:.3f}", f"{result.pvalue:.3f}") == f
+
+
+@pytest.mark.parametrize(
+    ("seed", "t", "f"),
+    [
+        (1, (1.9518001458970664, 0.10841998115271381), (3.5714285714285663, 0.0863145700903196)),
+        (2, (0.8032193289024973, 0.45831345008158514), (4.0, 0.06963519939184216)),
+    ],
+)
+def test_values_of_mlxtend(seed, t, f):
+    """mlxtend 0.25.0 with scikit-learn 1.9.1 and SciPy 1.17.1, random_seed 1 and 2."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:100, [1, 4, 8]], y[:100]
+    learners = [LinearDiscriminantAnalysis(), KNeighborsClassifier(3)]
+    losses = uv.evaluate(learners, X, y, splits_of_mlxtend(X, y, seed), rng=0)
+    result = uv.FiveByTwoTTest.from_losses(losses).fit()
+    assert (-result.statistic, result.pvalue) == pytest.approx(t)
+    result = uv.FiveByTwoFTest.from_losses(losses).fit()
+    assert tuple(result) == pytest.approx(f)
+
+
+@BOTH
+@pytest.mark.parametrize("plan", [uv.designs.KFold(2, 4), uv.designs.KFold(4, 5)])
+def test_other_numbers_of_folds_are_refused(cls, plan):
+    with pytest.raises(ValueError, match=rf"{plan.n_folds}-fold .*, {plan.n_repeats} times, but"):
+        cls.from_losses(random_losses(plan.draw(40, np.random.default_rng(0))))
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater"])
+def test_f_has_no_side(alternative):
+    losses = random_losses(draw(uv.FiveByTwoFTest))
+    with pytest.raises(ValueError, match=rf"alternative='{alternative}' cannot be tested by a sum"):
+        uv.FiveByTwoFTest.from_losses(losses, alternative=alternative)
+
+
+def test_f_says_that_there_is_no_interval():
+    result = uv.FiveByTwoFTest.from_losses(random_losses(draw(uv.FiveByTwoFTest))).fit()
+    assert result.status == "ok"
+    assert math.isnan(result.se)
+    assert "interval" not in result.verdict
+    assert result.notes[0].startswith("The test gives only a p-value")
+    words = " ".join(result.summary().as_text().split())
+    assert "Reference: F(10, 5)" in words
+    assert "95% low" not in words
+    with pytest.warns(uv.UcvtestWarning, match="no confidence interval: the 5x2 cross-validation"):
+        assert np.isnan(result.conf_int()).all()
+
+
+def test_t_says_that_one_mean_is_its_estimate():
+    result = uv.FiveByTwoTTest.from_losses(random_losses(draw(uv.FiveByTwoTTest))).fit()
+    assert f"the mean of all ten is {result.diagnostics['mean']:.4g}" in result.notes[0]
+    assert "learning-set size 20" in result.estimand
+
+
+@BOTH
+def test_one_repetition_without_spread_is_no_obstacle(cls):
+    design = draw(cls)
+    values = np.random.default_rng(0).random((2, 10, 40))
+    values[:, :2] = 0.25
+    result = cls.from_losses(made_up(design, values, "log")).fit()
+    assert result.status == "ok"
+    assert result.diagnostics["variances"][0] == 0
+
+
+@BOTH
+def test_splitters_of_scikit_learn_are_designs(cls):
+    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    result = cls(X, Y, "lda", "knn:3", design=halves).fit(rng=0)
+    assert result.status == "ok"
+    assert result.n_fits == 20
+
+
+def test_the_folds_of_a_repetition_are_alike_in_small_samples():
+    """What the docstring says: 0.43 in 800 samples of 60, 0.11 in 800 of 300."""
+    rng = np.random.default_rng(3)
+    firsts = []
+    for seed in range(250):
+        y = rng.integers(0, 2, 60)
+        X = rng.normal(size=(60, 4)) + 0.6 * y[:, None]
+        means = [
+            uv.evaluate("lda", X[:, columns], y, uv.designs.KFold(2), rng=seed).means[0]
+            for columns in (slice(0, 2), slice(2, 4))
+        ]
+        firsts.append(means[0] - means[1])
+    correlation = np.corrcoef(np.array(firsts).T)[0, 1]
+    assert 0.25 < correlation < 0.6

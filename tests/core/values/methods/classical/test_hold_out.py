@@ -1,0 +1,148 @@
+"""The hold-out test: Student's t test of the test observations, the exact binomial beside it."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.model_selection import PredefinedSplit
+from statsmodels.stats.proportion import proportion_confint
+
+import ucvtest as uv
+from tests.core.promises.resampling_contract import ResamplingContract, X, Y, made_up, random_losses
+from tests.oracles import resampling as oracle
+
+ONE = uv.designs.HoldOut(0.5)
+
+
+class TestContract(ResamplingContract):
+    cls = uv.HoldOutTest
+    other_design = uv.designs.KFold(2)
+    refusal = "design has 2 splits, but this test is about one"
+
+
+def split(n_obs=40):
+    return ONE.draw(n_obs, np.random.default_rng(0))
+
+
+def errors(n_errors, n_tested=20):
+    """Zero-one losses of one learner."""
+    design = split(2 * n_tested)
+    values = np.zeros((1, 1, 2 * n_tested))
+    values[0, 0, np.flatnonzero(design.testing[0])[:n_errors]] = 1
+    return made_up(design, values)
+
+
+@pytest.mark.parametrize("null", [0.0, -0.2])
+def test_statistic_is_that_of_a_loop(null):
+    losses = random_losses(split())
+    differences = losses.values[0] - losses.values[1]
+    result = uv.HoldOutTest.from_losses(losses, null_value=null).fit()
+    assert tuple(result) == pytest.approx(oracle.hold_out(differences, null))
+    assert result.df == 19
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_it_is_the_paired_t_test_of_scipy(alternative):
+    losses = random_losses(split())
+    result = uv.HoldOutTest.from_losses(losses, alternative=alternative).fit()
+    expected = stats.ttest_rel(*losses.values, alternative=alternative)
+    assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue))
+
+
+@pytest.mark.parametrize("n_errors", [1, 7, 19])
+def test_exact_interval_is_that_of_statsmodels(n_errors):
+    result = uv.HoldOutTest.from_losses(errors(n_errors), null_value=0.4).fit()
+    table = result.tables["Intervals"]
+    t, exact = zip(table["conf_low"], table["conf_high"], strict=True)
+    assert exact == pytest.approx(proportion_confint(n_errors, 20, method="beta"))
+    assert exact == result.conf_int()
+    rate, se = n_errors / 20, np.sqrt(n_errors * (20 - n_errors) / (20**2 * 19))
+    half = stats.t.isf(0.025, 19) * se
+    # An error rate lies between 0 and 1.
+    assert t == pytest.approx((max(rate - half, 0), min(rate + half, 1)))
+    assert table["pvalue"][1] == result.pvalue
+    tails = stats.binom.cdf(n_errors, 20, 0.4), stats.binom.sf(n_errors - 1, 20, 0.4)
+    assert result.pvalue == pytest.approx(2 * min(tails))
+    assert (result.statistic, result.reference) == (n_errors, "exact binomial")
+    assert "exact binomial" in result.summary().as_text()
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater"])
+def test_both_intervals_have_the_same_side(alternative):
+    result = uv.HoldOutTest.from_losses(errors(6), null_value=0.4, alternative=alternative).fit()
+    table = result.tables["Intervals"]
+    assert np.isinf([table["conf_low"][0], table["conf_high"][0]]).sum() == 1
+    assert (table["conf_low"][1], table["conf_high"][1]) == result.conf_int()
+    assert "one-sided 95% interval" in result.verdict
+    low, high = proportion_confint(6, 20, alpha=0.1, method="beta")
+    expected = (0, high) if alternative == "less" else (low, 1)
+    assert (table["conf_low"][1], table["conf_high"][1]) == pytest.approx(expected)
+
+
+def test_both_intervals_are_there_without_a_null_value():
+    result = uv.HoldOutTest.from_losses(errors(7)).fit()
+    table = result.tables["Intervals"]
+    assert (table["conf_low"][1], table["conf_high"][1]) == result.conf_int()
+    assert "pvalue" not in table
+
+
+def test_no_error_has_an_exact_interval():
+    result = uv.HoldOutTest.from_losses(errors(0)).fit()
+    assert result.status == "ok"
+    assert result.conf_int() == (0.0, pytest.approx(0.16843, abs=1e-5))
+    table = result.tables["Intervals"]
+    assert "pvalue" not in table
+    assert np.isnan([table["conf_low"][0], table["conf_high"][0]]).all()
+    assert (table["conf_low"][1], table["conf_high"][1]) == (0.0, pytest.approx(0.16843, abs=1e-5))
+
+
+def test_no_table_where_losses_are_no_errors():
+    assert not uv.HoldOutTest.from_losses(random_losses(split(), 1)).fit().tables
+    halves = made_up(split(), np.random.default_rng(0).integers(0, 3, (1, 1, 40)) / 2)
+    result = uv.HoldOutTest.from_losses(halves).fit()
+    assert not result.tables
+    assert "n_errors" not in result.diagnostics
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_size_for_an_error_rate(rate, alternative):
+    counts = np.arange(21)
+    pvalues = [
+        uv.HoldOutTest.from_losses(errors(k, 20), null_value=rate, alternative=alternative)
+        .fit()
+        .pvalue
+        for k in counts
+    ]
+    chances = stats.binom.pmf(counts, 20, rate)
+    assert chances[np.array(pvalues) <= 0.05].sum() <= 0.05
+
+
+def test_few_disagreements_are_warned_of():
+    result = uv.HoldOutTest(X, Y, "lda", "knn:1").fit(rng=0)
+    assert 0 < result.diagnostics["n_disagreements"] < 10
+    assert "McNemarTest is exact" in result.notes[1]
+    random = np.random.default_rng(0).integers(0, 2, (2, 1, 200))
+    many = uv.HoldOutTest.from_losses(made_up(split(200), random)).fit()
+    assert many.diagnostics["n_disagreements"] > 10
+    assert not any("McNemarTest" in note for note in many.notes)
+
+
+def test_the_estimand_is_conditional():
+    result = uv.HoldOutTest(X, Y, "lda", "knn:1").fit(rng=0)
+    assert result.estimand == (
+        "difference of the error rates of the two rules learnt on this one learning set of 53"
+    )
+    assert result.notes[0].startswith("Conditional: a statement about these two rules")
+    assert result.settings["test_size"] == 27
+
+
+def test_one_tested_observation_is_too_few():
+    with pytest.raises(ValueError, match="design tests one observation, but a spread needs two"):
+        uv.HoldOutTest(X, Y, "lda", design=uv.designs.HoldOut(0.01))
+
+
+def test_a_split_that_was_made_before_is_a_design():
+    fold = np.where(np.arange(80) < 50, -1, 0)
+    result = uv.HoldOutTest(X, Y, "lda", "knn:1", design=PredefinedSplit(fold)).fit(rng=0)
+    assert result.settings["learn_size"] == 50
+    assert result.diagnostics["n_tested"] == 30

@@ -1,0 +1,74 @@
+"""The naive t test: what everybody computes, and that it says it is not valid."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.core.promises.resampling_contract import ResamplingContract, X, Y, random_losses
+
+
+class TestContract(ResamplingContract):
+    cls = uv.NaiveTTest
+    other_design = uv.designs.SplitHalves(3, 2)
+    refusal = "does not split the sample in the same proportion"
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize(
+    "plan", [uv.designs.KFold(10), uv.designs.KFold(5, 3), uv.designs.RandomSplits(30, 0.3)]
+)
+def test_it_is_the_paired_t_test_of_scipy(plan, alternative):
+    losses = random_losses(plan.draw(40, np.random.default_rng(0)))
+    result = uv.NaiveTTest.from_losses(losses, alternative=alternative).fit()
+    expected = stats.ttest_rel(*losses.means, alternative=alternative)
+    assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue))
+    interval = expected.confidence_interval(0.9)
+    assert result.conf_int(0.1) == pytest.approx((interval.low, interval.high))
+
+
+@pytest.mark.parametrize(
+    ("depth", "statistic", "pvalue"), [(None, "-1.861", "0.096"), (1, "13.491", "0.000")]
+)
+def test_documented_example_of_mlxtend(depth, statistic, pvalue):
+    """User guide of mlxtend, paired_ttest_kfold_cv: printed values; accuracies, so the other sign.
+
+    Their logistic regression was scikit-learn's default of that time: liblinear, one class
+    against the rest. Their ten folds are not shuffled.
+    """
+    X, y = load_iris(return_X_y=True)
+    logistic = OneVsRestClassifier(LogisticRegression(solver="liblinear", random_state=1))
+    tree = DecisionTreeClassifier(random_state=1, max_depth=depth)
+    result = uv.NaiveTTest(X, y, logistic, tree, design=KFold(10), backend="sklearn").fit(rng=0)
+    assert f"{-result.statistic:.3f}" == statistic
+    assert f"{result.pvalue:.3f}" == pvalue
+
+
+def test_it_says_that_it_is_not_valid():
+    result = uv.NaiveTTest(X, Y, "lda", "knn:1").fit(rng=0)
+    assert result.method.endswith("(not valid)")
+    assert result.notes[0].startswith("This test is not valid. ")
+    assert result.settings["warning"].startswith("not valid: ")
+    assert result.verdict.endswith(
+        "assuming independent resamples, which they are not: this test is not valid)."
+    )
+    text = result.summary().as_text()
+    assert "(not valid)" in text.splitlines()[0]
+    assert "[1] This test is not valid" in text
+
+
+def test_the_claims_of_the_docstring():
+    """Size with J normal means of which any two have correlation 0.1: exact."""
+
+    def size(n_means, rho=0.1):
+        factor = np.sqrt(1 + n_means * rho / (1 - rho))
+        reference = stats.t(n_means - 1)
+        return 2 * reference.sf(reference.isf(0.025) / factor)
+
+    assert size(10) == pytest.approx(0.154, abs=5e-4)
+    assert size(1000) > 0.8
