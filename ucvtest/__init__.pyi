@@ -11,7 +11,6 @@ from ucvtest import kernels as kernels
 from ucvtest import learners as learners
 from ucvtest import losses as losses
 from ucvtest import metrics as metrics
-from ucvtest import simulate as simulate
 from ucvtest.advice.advise import Advice as Advice
 from ucvtest.advice.advise import advise as advise
 from ucvtest.autologging import autolog as autolog

@@ -8,15 +8,15 @@ Their experiment 5.2: 10 000 samples of 120 observations, each cut into ten fold
 import argparse
 import time
 
-import ucvtest as uv
+from studies import simulate
 from studies.benchmarks.machine import versions
 
 
 def seconds(n_replications: int) -> float:
     """Elapsed, the compilation included."""
     start = time.perf_counter()
-    sampler = uv.simulate.regression_sampler()
-    uv.simulate.fold_covariance(sampler, "ridge:0", 120, 10, n_replications, rng=0)
+    sampler = simulate.regression_sampler()
+    simulate.fold_covariance(sampler, "ridge:0", 120, 10, n_replications, rng=0)
     return time.perf_counter() - start
 
 

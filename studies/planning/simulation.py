@@ -8,10 +8,10 @@ import numpy as np
 
 import ucvtest as uv
 from studies.planning.problems import Problem
+from studies.simulate.many_samples import ManySamples
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
-from ucvtest.simulate.many_samples import ManySamples
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.variance_stabilised import StabilisedT
 

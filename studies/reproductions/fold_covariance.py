@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
-import ucvtest as uv
+from studies import simulate
 from studies.data import DataMissing, data_set
 
 matplotlib.use("Agg")
@@ -44,8 +44,8 @@ def experiment_1(n_replications: int, sizes: Sequence[int]) -> None:
     """Figure 5.1: theta_1 ignores that losses after the same learning set are correlated."""
     rows = []
     for n in sizes:
-        found = uv.simulate.hold_out(
-            uv.simulate.regression_sampler(), LEAST_SQUARES, n, 10, n_replications, rng=n
+        found = simulate.hold_out(
+            simulate.regression_sampler(), LEAST_SQUARES, n, 10, n_replications, rng=n
         )
         rows.append(
             {"n": n}
@@ -70,10 +70,10 @@ def experiment_2(n_replications: int, sizes: Sequence[int], folds: Sequence[int]
     """Figures 5.4 and 5.5: what the variance consists of, without and with outliers."""
     figures = [pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained") for _ in range(2)]
     for column, share in enumerate((0.0, OUTLIERS)):
-        sampler = uv.simulate.regression_sampler(outlier_share=share)
+        sampler = simulate.regression_sampler(outlier_share=share)
         words = "with outliers" if share else "no outliers"
         by_size = {
-            n - n // 10: uv.simulate.fold_covariance(
+            n - n // 10: simulate.fold_covariance(
                 sampler, LEAST_SQUARES, n, 10, n_replications, rng=n
             )
             for n in sizes
@@ -87,7 +87,7 @@ def experiment_2(n_replications: int, sizes: Sequence[int], folds: Sequence[int]
         )
         draw(figures[0][1][column], by_size, "number of learning observations, n - m", words)
         by_fold = {
-            k: uv.simulate.fold_covariance(sampler, LEAST_SQUARES, 120, k, n_replications, rng=k)
+            k: simulate.fold_covariance(sampler, LEAST_SQUARES, 120, k, n_replications, rng=k)
             for k in folds
         }
         show(
@@ -107,11 +107,11 @@ def experiment_3(n_replications: int, sizes: Sequence[int], n_jobs: int) -> None
     except DataMissing as error:
         print(error)
         return
-    sampler = uv.simulate.population_sampler(
+    sampler = simulate.population_sampler(
         data.iloc[:, 1:].to_numpy(dtype=float), (data.iloc[:, 0] > "M").to_numpy().astype(int)
     )
     by_size = {
-        n: uv.simulate.fold_covariance(
+        n: simulate.fold_covariance(
             sampler, DecisionTreeClassifier(), n, 10, n_replications, rng=n, n_jobs=n_jobs
         )
         for n in sizes
@@ -126,7 +126,7 @@ def experiment_3(n_replications: int, sizes: Sequence[int], n_jobs: int) -> None
     figure.savefig(FOLDER / "figure_5_6.png", dpi=110)
 
 
-def table_of(runs: dict[int, uv.simulate.FoldCovarianceSimulation], heading: str) -> pd.DataFrame:
+def table_of(runs: dict[int, simulate.FoldCovarianceSimulation], heading: str) -> pd.DataFrame:
     """Parts of the variance as shares, with their errors; the variance; the true rho."""
     rows = []
     for key, found in runs.items():
@@ -153,7 +153,7 @@ def show(title: str, table: pd.DataFrame, paper: str) -> None:
 
 def draw(
     ax: matplotlib.axes.Axes,
-    runs: dict[int, uv.simulate.FoldCovarianceSimulation],
+    runs: dict[int, simulate.FoldCovarianceSimulation],
     xlabel: str,
     title: str,
 ) -> None:

@@ -30,6 +30,7 @@ from scipy import stats
 import ucvtest as uv
 from studies.reproductions.kept import kept_rows
 from studies.reproductions.published_influence import PUBLISHED, PUBLISHED_TABLE_4
+from studies.simulate import normal_classes
 
 SHIFT = {2: 0.823, 4: 0.616}
 FOLDS = (10, 5, 2)
@@ -65,7 +66,7 @@ def columns(n: int) -> list[tuple[str, int, int]]:
 
 def true_auc(learner: str, X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> float:
     """AUC, among 2 x 500 new observations, of the rule learnt from all of X."""
-    new, new_y = uv.simulate.normal_classes(500, 500, X.shape[1], SHIFT[X.shape[1]], rng=rng)
+    new, new_y = normal_classes(500, 500, X.shape[1], SHIFT[X.shape[1]], rng=rng)
     rule = {"lda": _lda, "qda": _qda}[learner](X, y)
     ranks = stats.rankdata(rule(new))
     return (ranks[new_y == 1].mean() - 250.5) / 500
@@ -106,7 +107,7 @@ def simulate(
 ) -> dict[str, float]:
     """One data set: estimates, and standard deviations by every estimator."""
     rng = generator(n, learner, p, k, number)
-    X, y = uv.simulate.normal_classes(n, n, p, SHIFT[p], rng=rng)
+    X, y = normal_classes(n, n, p, SHIFT[p], rng=rng)
     test = uv.InfluenceFunctionTest(X, y, learner, n_folds=k)
     found = test.fit(n_repeats, variance="influence", rng=rng)
     row = {
@@ -132,7 +133,7 @@ def simulate_bootstrap(n: int, n_samples: int, number: int) -> dict[str, float]:
 
     NaN where a bootstrap sample has a singular covariance.
     """
-    X, y = uv.simulate.normal_classes(n, n, 2, SHIFT[2], rng=generator(n, "qda", 2, 10, number))
+    X, y = normal_classes(n, n, 2, SHIFT[2], rng=generator(n, "qda", 2, 10, number))
     names = ("estimate", "influence", "term_1", "without noise")
     try:
         found = uv.InfluenceFunctionTest(X, y, "qda").fit(

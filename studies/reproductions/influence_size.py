@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import stats
 
 import ucvtest as uv
+from studies import simulate
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 
 SHIFT = 0.823
@@ -62,7 +63,7 @@ def pvalues(
     paired = SETTINGS[setting][1] is not None
     learner, other = (LEARNERS[name] for name in SETTINGS[setting])
     for _ in range(n_sets):
-        X, y = uv.simulate.normal_classes(n, n, 4, SHIFT if paired else 0.0, rng=rng)
+        X, y = simulate.normal_classes(n, n, 4, SHIFT if paired else 0.0, rng=rng)
         test = uv.InfluenceFunctionTest(X, y, learner, other)
         row = {}
         for scheme, names in VARIANCES.items():

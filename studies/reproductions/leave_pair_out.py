@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import ucvtest as uv
+from studies.reproductions.light_codes import RandomLearner, order_direction_learner
 from ucvtest.codes.null_distributions import NullDistribution, sample_errors, wilcoxon_null
 
 N, W = 30, 15
@@ -39,10 +40,10 @@ def null_shapes(
     x = rng.normal(size=N)
     labels = rng.permuted(np.tile(np.arange(N) < W, (n_permutations, 1)), axis=1)
     wide = NullDistribution.of(order_direction_errors(x, labels), sampled=True)
-    test = uv.LeavePairOutTest(x[:, None], labels[0], uv.codes.order_direction_learner)
+    test = uv.LeavePairOutTest(x[:, None], labels[0], order_direction_learner)
     by_class = test.fit("wmw").diagnostics["n_errors"]
     assert by_class == order_direction_errors(x, labels[:1])[0], "closed form and fits differ"
-    random = uv.LeavePairOutTest(x[:, None], labels[0], uv.codes.RandomLearner(0))
+    random = uv.LeavePairOutTest(x[:, None], labels[0], RandomLearner(0))
     found = random.fit(n_permutations=n_random, rng=rng).diagnostics
     counts = np.round(found["null_probabilities"] * n_random).astype(int)
     narrow = NullDistribution(found["null_errors"], counts, sampled=True)

@@ -126,9 +126,9 @@ def plan(
     Parameters
     ----------
     X : array or DataFrame, sampler, or Losses
-        The features of a pilot sample; a function ``sampler(rng, n)`` that simulates, as in
-        `uv.simulate`, with `y` None; or losses of fixed rules (`Losses.from_predictions`), with `y`
-        None and `learner` and `other` their names.
+        The features of a pilot sample; a function ``sampler(rng, n)`` that draws features
+        (n, p) and responses (n,), with `y` None; or losses of fixed rules
+        (`Losses.from_predictions`), with `y` None and `learner` and `other` their names.
     y : array-like, shape (n,), optional
     learner, other : learner
         See `UStatisticTest`. Without `other`, the precision of one learner is planned (`width`).

@@ -24,7 +24,6 @@ MODULES = (
     "kernels.permutation",
     "curves",
     "codes",
-    "simulate",
     "hooks",
 )
 """Public modules, whose names are listed by `__all__`."""

@@ -44,7 +44,6 @@ for first in (0, 1):
     HALVES[:, first::2] = RNG.permuted(np.tile(np.arange(12) < 6, (40, 1)), axis=1)
 HAT = np.full((24, 24), 1 / 24)
 NEAREST = np.array([[(i + d) % 24 for d in (1, 2, 3)] for i in range(24)])
-CODE = uv.codes.residue_class_code(0, 6, 3)
 DESIGN = uv.designs.Design.checked(~TESTED, TESTED)
 RECOGNISED = {
     name: made.draw(24, np.random.default_rng(0))
@@ -151,20 +150,12 @@ KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "AdversarialLearner": (uv.codes.AdversarialLearner, {"code": CODE}),
-    "LightCode": (uv.codes.LightCode, {"words": CODE.words, "n_errors": 1}),
     "critical_values": (
         uv.codes.critical_values,
         {"alpha": 0.05, "n0": 6, "n1": [5, 6], "method": "wmw"},
     ),
-    "cyclic_code": (uv.codes.cyclic_code, {"n_errors": 1, "n": 7}),
     "delsarte_bound": (uv.codes.delsarte_bound, {"n_errors": 1, "n": 12, "weight": 5}),
     "light_code_bounds": (uv.codes.light_code_bounds, {"n_errors": 1, "n": 12, "weight": 5}),
-    "order_direction_learner": (
-        uv.codes.order_direction_learner,
-        {"X_train": X, "y_train": Y, "X_test": X[:2]},
-    ),
-    "residue_class_code": (uv.codes.residue_class_code, {"n_errors": 1, "n": 9, "weight": 4}),
     "residue_class_sizes": (uv.codes.residue_class_sizes, {"n": 9, "weight": 4, "modulus": 7}),
     "spectral_bound": (uv.codes.spectral_bound, {"n_errors": 1, "n": 12, "weight": 5}),
     "supremum_pvalue": (uv.codes.supremum_pvalue, {"n_errors": 1, "n": 12, "weight": 5}),
@@ -202,11 +193,6 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "goal": "test",
             "about": "learner",
         },
-    ),
-    "best_auc": (uv.simulate.best_auc, {"n_features": 2, "shift": 1.0}),
-    "normal_classes": (
-        uv.simulate.normal_classes,
-        {"n_negative": 5, "n_positive": 5, "n_features": 2, "shift": 1.0, "rng": 0},
     ),
     **{
         name: (getattr(uv.designs, name), {"design": RECOGNISED.get(name, DESIGN)})
@@ -310,7 +296,13 @@ COMPARISON = uv.compare(X, Y, ["lda", "knn:3"], ["naive_t"], rng=0)
 SELECTION = uv.select_model(X, Y, ["lda", "knn:3"], n_permutations=5, rng=0)
 USTATISTIC = uv.UStatisticTest(X, Y, "lda", "knn:3")
 KAPPA = USTATISTIC.kappa_profile(n_pairs=20, rng=0)
-SAMPLER = uv.simulate.regression_sampler(2)
+
+
+def sampler(rng, n):
+    features = rng.normal(size=(n, 2))
+    return features, features.sum(axis=1) + rng.normal(size=n)
+
+
 NAMED = {
     "DisjointSets": uv.designs.DisjointSets(3, 3),
     "HoldOut": uv.designs.HoldOut(),
@@ -390,9 +382,6 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Design.check_groups": (DESIGN.check_groups, {"groups": GROUPS}),
     "Design.of_groups": (uv.designs.Design.of_fixed_rules(12).of_groups, {"groups": GROUPS}),
     "TestSpec.of": (uv.TestSpec.of, {"test": "naive_t", "options": {}}),
-    "RandomLearner": (uv.codes.RandomLearner, {"seed": 0}),
-    "regression_sampler": (uv.simulate.regression_sampler, {"n_features": 2, "outlier_share": 0.1}),
-    "population_sampler": (uv.simulate.population_sampler, {"X": X, "y": Y}),
     "add_hook": (uv.hooks.add_hook, {"hook": Hook()}),
     "bars_by": (uv.hooks.bars_by, {"make_bar": None}),
     "computed_from": (
@@ -452,35 +441,6 @@ WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "correction": "holm",
         },
     ),
-    "fold_covariance": (
-        uv.simulate.fold_covariance,
-        {
-            "sampler": SAMPLER,
-            "learner": "ridge:1",
-            "n": 6,
-            "n_folds": 3,
-            "n_replications": 3,
-            "other": "knn:1",
-            "loss": "squared",
-            "estimator": "jackknife",
-            "rng": 0,
-            "n_jobs": 1,
-        },
-    ),
-    "hold_out": (
-        uv.simulate.hold_out,
-        {
-            "sampler": SAMPLER,
-            "learner": "ridge:1",
-            "n": 6,
-            "n_sets": 2,
-            "n_replications": 3,
-            "other": "knn:1",
-            "loss": "squared",
-            "rng": 0,
-            "n_jobs": 1,
-        },
-    ),
     "StratifiedDesign.draw": (
         uv.designs.KFold(3, stratify=True).draw,
         {"n_obs": 24, "rng": np.random.default_rng(0), "groups": GROUPS, "strata": Y},
@@ -530,7 +490,7 @@ WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "plan of a simulator": (
         uv.plan,
         {
-            "X": SAMPLER,
+            "X": sampler,
             "learner": "ridge:1",
             "other": "ridge:10",
             "difference": 0.2,
@@ -556,11 +516,6 @@ WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         USTATISTIC.kappa_profile,
         {"c_values": [1], "n_pairs": 20, "rng": 0, "n_jobs": 1, "batch_size": 8},
     ),
-    "AdversarialLearner()": (
-        uv.codes.AdversarialLearner(CODE),
-        {"X_train": X[:4, :1], "y_train": Y[:4], "X_test": X[4:6, :1]},
-    ),
-    "RandomLearner()": (uv.codes.RandomLearner(0), {"X_train": X, "y_train": Y, "X_test": X[:2]}),
 }
 
 FILES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -673,8 +628,6 @@ NOT_CALLED = {
     "NoninferiorityResult": "returned by noninferiority",
     "SamplePlan": "returned by plan",
     "TestResult": "returned by tests",
-    "simulate.FoldCovarianceSimulation": "returned by fold_covariance",
-    "simulate.HoldOutSimulation": "returned by hold_out",
     "for_scores": "no arguments",
     "methods_text": "no arguments",
     "summary_frame": "no arguments",

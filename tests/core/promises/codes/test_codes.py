@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import ucvtest as uv
+from studies.reproductions.light_codes import LightCode, cyclic_code, residue_class_code
 from tests.oracles import leave_pair_out as oracle
 from ucvtest.codes import linear_programme
 from ucvtest.codes.bounds import light_code_bounds, residue_class_sizes, spectral_bound
@@ -225,22 +226,20 @@ class TestConstructions:
     @pytest.mark.parametrize("n", range(3, 11))
     def test_cyclic_codes_are_the_largest(self, n):
         for W in range(n):
-            code = uv.codes.cyclic_code(W, n)
+            code = cyclic_code(W, n)
             assert len(code) == light_code_bounds(W, n, 2).upper
             assert (code.words.sum(axis=1) == 2).all()
 
     @pytest.mark.parametrize(("n", "w", "W"), [(8, 4, 0), (8, 4, 1), (8, 3, 2), (12, 5, 3)])
     def test_residue_classes(self, n, w, W):
-        code = uv.codes.residue_class_code(W, n, w)
+        code = residue_class_code(W, n, w)
         sizes = residue_class_sizes(n, w, n - 2 * W)
         assert sum(sizes) == comb(n, w)
         assert len(code) == max(sizes) >= comb(n, w) / (n - 2 * W)
         sums = (code.words * np.arange(1, n + 1)).sum(axis=1) % (n - 2 * W)
         assert len(set(sums.tolist())) == 1
 
-    @pytest.mark.parametrize(
-        "code", [uv.codes.residue_class_code(2, 8, 4), uv.codes.cyclic_code(3, 7)]
-    )
+    @pytest.mark.parametrize("code", [residue_class_code(2, 8, 4), cyclic_code(3, 7)])
     def test_orientation_is_light_and_complete(self, code):
         words = code.words.astype(int)
         weight = words[0].sum()
@@ -262,19 +261,19 @@ class TestConstructions:
     )
     def test_what_is_no_light_code(self, words, W, message):
         with pytest.raises(ValueError) as caught:
-            uv.codes.LightCode(np.array(words), W)
+            LightCode(np.array(words), W)
         assert message in str(caught.value)
 
     def test_three_of_a_tournament_are_1_light(self):
-        assert len(uv.codes.LightCode(np.eye(4)[:3], 1).arcs) == 3
+        assert len(LightCode(np.eye(4)[:3], 1).arcs) == 3
 
     def test_bad_input(self):
         with pytest.raises(ValueError, match="n_errors must lie between 0 and n/4"):
-            uv.codes.residue_class_code(3, 8, 4)
+            residue_class_code(3, 8, 4)
         with pytest.raises(ValueError, match="155117520 words"):
-            uv.codes.residue_class_code(0, 30, 15)
+            residue_class_code(0, 30, 15)
         with pytest.raises(ValueError, match="n must be at least 3, got 2"):
-            uv.codes.cyclic_code(0, 2)
+            cyclic_code(0, 2)
 
 
 # Largest U that rejects in a one-sided test at .05; n1 downwards, n0 = 9..20 across.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ucvtest import simulate
+from studies import simulate
 
 
 def test_normal_classes_have_the_moments_asked_for():

@@ -10,11 +10,12 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import ucvtest as uv
+from studies import simulate
+from studies.simulate.many_samples import ManySamples
 from tests.oracles import fold_covariance as oracle
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.simulate.many_samples import ManySamples
 
 
 class Recording:
@@ -85,8 +86,8 @@ FOLD = np.repeat(np.arange(4), 5)
     ("learner", "alpha"), [("ridge:0", 1e-12), ("ridge:3.0", 3.0), ("ridge:0.2,scale=mean", None)]
 )
 def test_ridge_in_batches_is_ridge_fitted_one_by_one(learner, alpha, estimator):
-    sampler = Recording(uv.simulate.regression_sampler(4))
-    found = uv.simulate.fold_covariance(
+    sampler = Recording(simulate.regression_sampler(4))
+    found = simulate.fold_covariance(
         sampler, learner, 20, 4, 5, estimator=estimator, loss="squared", rng=0
     )
     assert len(sampler.samples) == found.n_replications == 5
@@ -121,8 +122,8 @@ def _difference(y, prediction):
 
 
 def test_more_features_than_observations():
-    sampler = Recording(uv.simulate.regression_sampler(40))
-    found = uv.simulate.fold_covariance(sampler, "ridge:1.0", 20, 4, 3, rng=0)
+    sampler = Recording(simulate.regression_sampler(40))
+    found = simulate.fold_covariance(sampler, "ridge:1.0", 20, 4, 3, rng=0)
     check_replicates(found, sampler, FOLD, fitted(Ridge(alpha=1.0)), squared)
 
 
@@ -138,7 +139,7 @@ def test_more_features_than_observations():
 @pytest.mark.parametrize("mean", ["cross_validation", "jackknife"])
 def test_any_learner_is_learnt_from_every_sample(learner, estimator, mean):
     sampler = Recording(two_classes)
-    found = uv.simulate.fold_covariance(sampler, learner, 20, 4, 4, rng=0, estimator=mean)
+    found = simulate.fold_covariance(sampler, learner, 20, 4, 4, rng=0, estimator=mean)
     jackknife = mean == "jackknife"
     check_replicates(found, sampler, FOLD, fitted(estimator), zero_one, jackknife=jackknife)
     assert found.settings["loss"] == "zero_one"
@@ -146,7 +147,7 @@ def test_any_learner_is_learnt_from_every_sample(learner, estimator, mean):
 
 def test_matched_pairs():
     sampler = Recording(two_classes)
-    found = uv.simulate.fold_covariance(sampler, "lda", 20, 4, 4, "knn:3", rng=0)
+    found = simulate.fold_covariance(sampler, "lda", 20, 4, 4, "knn:3", rng=0)
     means = []
     for X, y in sampler.samples:
         both = [
@@ -177,7 +178,7 @@ def test_covariances_are_those_of_a_closed_form(n_folds):
     if m > 1:
         true["omega"] = omega
     for seed in range(3):
-        found = uv.simulate.fold_covariance(noise, CONSTANT, n, n_folds, 3000, rng=seed)
+        found = simulate.fold_covariance(noise, CONSTANT, n, n_folds, 3000, rng=seed)
         for name, value in true.items():
             assert abs(getattr(found, name) - value) < 4 * found.mc_se[name], (name, seed)
 
@@ -189,7 +190,7 @@ def test_estimated_eigenvalues_are_unbiased_and_the_naive_variance_lacks_gamma()
         sigma_squared, omega, gamma, n, m
     )
     for seed in range(3):
-        found = uv.simulate.fold_covariance(noise, CONSTANT, n, 4, 3000, rng=10 + seed)
+        found = simulate.fold_covariance(noise, CONSTANT, n, 4, 3000, rng=10 + seed)
         for name, value in (("lambda1", lambda1), ("lambda2", lambda2)):
             each = found.replicates[name]
             assert abs(each.mean() - value) < 4 * each.std() / math.sqrt(len(each))
@@ -200,9 +201,9 @@ def test_estimated_eigenvalues_are_unbiased_and_the_naive_variance_lacks_gamma()
 
 def test_decomposition_of_least_squares_is_the_variance_that_other_samples_show():
     """(5.7) from one simulation, and the variance of the CV mean from another one."""
-    sampler = uv.simulate.regression_sampler(3, outlier_share=0.05)
-    one = uv.simulate.fold_covariance(sampler, "ridge:0", 20, 5, 4000, rng=1)
-    two = uv.simulate.fold_covariance(sampler, "ridge:0", 20, 5, 4000, rng=2)
+    sampler = simulate.regression_sampler(3, outlier_share=0.05)
+    one = simulate.fold_covariance(sampler, "ridge:0", 20, 5, 4000, rng=1)
+    two = simulate.fold_covariance(sampler, "ridge:0", 20, 5, 4000, rng=2)
     assert sum(one.contributions.values()) == pytest.approx(one.theta, rel=1e-10)
     assert sum(one.shares.values()) == pytest.approx(1.0, rel=1e-10)
     error = math.hypot(one.mc_se["theta"], two.mc_se["theta"])
@@ -212,16 +213,12 @@ def test_decomposition_of_least_squares_is_the_variance_that_other_samples_show(
 
 def test_mean_error_of_least_squares_is_the_known_one():
     """(g + 1)(g - 2)/(g (g - d - 2)) for g normal observations of d features, variance 1."""
-    found = uv.simulate.fold_covariance(
-        uv.simulate.regression_sampler(3), "ridge:0", 20, 5, 4000, rng=3
-    )
+    found = simulate.fold_covariance(simulate.regression_sampler(3), "ridge:0", 20, 5, 4000, rng=3)
     assert abs(found.mean - 17 * 14 / (16 * 11)) < 4 * found.mc_se["mean"]
 
 
 def test_monte_carlo_errors_are_the_spread_of_repeated_simulations():
-    runs = [
-        uv.simulate.fold_covariance(noise, CONSTANT, 12, 4, 300, rng=seed) for seed in range(60)
-    ]
+    runs = [simulate.fold_covariance(noise, CONSTANT, 12, 4, 300, rng=seed) for seed in range(60)]
     for name in ("sigma_squared", "omega", "gamma", "theta", "rho", "mean"):
         spread = np.std([getattr(run, name) for run in runs], ddof=1)
         stated = np.mean([run.mc_se[name] for run in runs])
@@ -237,7 +234,7 @@ def test_hold_out_variances_are_those_of_a_closed_form():
     sigma_squared, omega = 2 * (1 + 1 / n) ** 2, 2 / n**2
     variance = (sigma_squared + (n - 1) * omega) / (n * n_sets)
     for seed in range(3):
-        found = uv.simulate.hold_out(noise, CONSTANT, n, n_sets, 3000, rng=seed)
+        found = simulate.hold_out(noise, CONSTANT, n, n_sets, 3000, rng=seed)
         assert abs(found.variance - variance) < 4 * found.mc_se["variance"]
         assert abs(found.theta2 - variance) < 4 * found.mc_se["theta2"]
         # Of N losses in all, E theta_1 = (sigma^2 - variance)/(N - 1).
@@ -247,8 +244,8 @@ def test_hold_out_variances_are_those_of_a_closed_form():
 
 
 def test_hold_out_estimates_are_those_of_the_kernel():
-    sampler = Recording(uv.simulate.regression_sampler(2))
-    found = uv.simulate.hold_out(sampler, "ridge:0", 8, 3, 2, rng=0)
+    sampler = Recording(simulate.regression_sampler(2))
+    found = simulate.hold_out(sampler, "ridge:0", 8, 3, 2, rng=0)
     losses = [
         squared(y[8:], Ridge(1e-12).fit(X[:8], y[:8]).predict(X[8:])) for X, y in sampler.samples
     ]
@@ -266,14 +263,14 @@ def by_vote(X_train, y_train, X_test):
 
 @pytest.mark.parametrize("learner", ["ridge:0.1", "lda", by_vote])
 def test_results_depend_neither_on_workers_nor_on_batches(monkeypatch, learner):
-    usual = uv.simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=0)
-    monkeypatch.setattr("ucvtest.simulate.many_samples.CHUNK_CELLS", 500)
-    monkeypatch.setattr("ucvtest.simulate.many_samples.FITS_PER_TASK", 6)
+    usual = simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=0)
+    monkeypatch.setattr("studies.simulate.many_samples.CHUNK_CELLS", 500)
+    monkeypatch.setattr("studies.simulate.many_samples.FITS_PER_TASK", 6)
     with parallel_config("threading"):
-        other = uv.simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=0, n_jobs=2)
+        other = simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=0, n_jobs=2)
     for name, values in usual.replicates.items():
         np.testing.assert_array_equal(values, other.replicates[name])
-    assert uv.simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=1).mean != usual.mean
+    assert simulate.fold_covariance(two_classes, learner, 12, 3, 30, rng=1).mean != usual.mean
 
 
 def test_learning_sets_with_one_class_predict_it():
@@ -284,7 +281,7 @@ def test_learning_sets_with_one_class_predict_it():
         return rng.normal(size=(n, 2)) + 5 * y[:, None], np.where(y, "b", "a")
 
     recording = Recording(sampler)
-    found = uv.simulate.fold_covariance(recording, "nearest_centroid", 4, 4, 40, rng=0)
+    found = simulate.fold_covariance(recording, "nearest_centroid", 4, 4, 40, rng=0)
     n_single = 0
     for number, (X, y) in enumerate(recording.samples):
         losses = []
@@ -300,7 +297,7 @@ def test_learning_sets_with_one_class_predict_it():
 
 
 def test_leave_one_out_has_no_covariance_within_folds():
-    found = uv.simulate.fold_covariance(noise, CONSTANT, 12, 12, 50, rng=0)
+    found = simulate.fold_covariance(noise, CONSTANT, 12, 12, 50, rng=0)
     assert math.isnan(found.omega)
     assert set(found.contributions) == {"s1", "s3"}
     assert math.isnan(found.eigenvalues[0])
@@ -309,7 +306,7 @@ def test_leave_one_out_has_no_covariance_within_folds():
 
 
 def test_eigenvalues_add_up_to_the_variance():
-    found = uv.simulate.fold_covariance(noise, CONSTANT, 12, 4, 50, rng=0)
+    found = simulate.fold_covariance(noise, CONSTANT, 12, 4, 50, rng=0)
     assert found.eigenvalues[2] / 12 == pytest.approx(found.theta, rel=1e-10)
     frame = found.summary_frame().set_index("quantity")
     assert frame.loc["theta", "mc_se"] == found.mc_se["theta"]
@@ -319,7 +316,7 @@ def test_eigenvalues_add_up_to_the_variance():
 def test_regression_sampler_explains_three_quarters():
     rng = np.random.default_rng(0)
     for share in (0.0, 0.05):
-        X, y = uv.simulate.regression_sampler(30, share)(rng, 200_000)
+        X, y = simulate.regression_sampler(30, share)(rng, 200_000)
         signal = math.sqrt(3 / (30 * (1 + 99 * share))) * X.sum(axis=1)
         # With outliers the standard errors are 0.007 and 0.015 (measured over 300 samples).
         assert np.var(signal) / np.var(y) == pytest.approx(0.75, abs=0.028)
@@ -330,7 +327,7 @@ def test_regression_sampler_explains_three_quarters():
 
 def test_population_sampler_draws_with_replacement():
     X, y = np.arange(6.0).reshape(3, 2), np.array(["a", "b", "b"])
-    drawn, labels = uv.simulate.population_sampler(X, y)(np.random.default_rng(0), 3000)
+    drawn, labels = simulate.population_sampler(X, y)(np.random.default_rng(0), 3000)
     rows = (drawn[:, 0] / 2).astype(int)
     assert (y[rows] == labels).all()
     assert np.bincount(rows).min() > 900
@@ -359,7 +356,7 @@ def test_what_cannot_be_simulated_is_refused(changed, message):
         "rng": 0,
     }
     with pytest.raises(ValueError, match=message):
-        uv.simulate.fold_covariance(**{**arguments, **changed})
+        simulate.fold_covariance(**{**arguments, **changed})
 
 
 def test_a_label_that_comes_too_late_is_refused():
@@ -368,7 +365,7 @@ def test_a_label_that_comes_too_late_is_refused():
         return X, y if n == 1000 else np.where(y == "a", "a", "c")
 
     with pytest.raises(ValueError, match="a label that was not among"):
-        uv.simulate.fold_covariance(sampler, "lda", 20, 4, 3, rng=0)
+        simulate.fold_covariance(sampler, "lda", 20, 4, 3, rng=0)
 
 
 def test_a_fit_without_a_solution_names_the_sample():
@@ -377,24 +374,24 @@ def test_a_fit_without_a_solution_names_the_sample():
         return (X, y) if n == 1000 else (np.ones((n, 2)), y)
 
     with pytest.raises(ValueError, match="no finite prediction in sample 0: lam is so small"):
-        uv.simulate.fold_covariance(sampler, "ridge:0", 20, 4, 3, rng=0)
+        simulate.fold_covariance(sampler, "ridge:0", 20, 4, 3, rng=0)
 
 
 @pytest.mark.parametrize(("n", "n_sets"), [(0, 3), (5, 1)])
 def test_hold_out_refuses_too_few(n, n_sets):
     with pytest.raises(ValueError, match="n must be at least 1 and n_sets at least 2"):
-        uv.simulate.hold_out(noise, CONSTANT, n, n_sets, 3)
+        simulate.hold_out(noise, CONSTANT, n, n_sets, 3)
 
 
 @pytest.mark.parametrize(("n_features", "share"), [(0, 0.0), (3, 1.5)])
 def test_regression_sampler_refuses(n_features, share):
     with pytest.raises(ValueError, match="must"):
-        uv.simulate.regression_sampler(n_features, share)
+        simulate.regression_sampler(n_features, share)
 
 
 def test_population_sampler_refuses_lengths_that_differ():
     with pytest.raises(ValueError, match="X and y must have shapes"):
-        uv.simulate.population_sampler(np.zeros((3, 2)), np.zeros(2))
+        simulate.population_sampler(np.zeros((3, 2)), np.zeros(2))
 
 
 def test_losses_that_never_vary_have_no_correlation():
@@ -402,7 +399,7 @@ def test_losses_that_never_vary_have_no_correlation():
         y = rng.permutation(np.arange(n) % 2)
         return rng.normal(size=(n, 2)) + 100 * y[:, None], y
 
-    found = uv.simulate.fold_covariance(separated, "nearest_centroid", 12, 3, 5, rng=0)
+    found = simulate.fold_covariance(separated, "nearest_centroid", 12, 3, 5, rng=0)
     frame = found.summary_frame().set_index("quantity")
     assert frame["estimate"]["theta"] == 0
     assert math.isnan(frame["estimate"]["rho"])

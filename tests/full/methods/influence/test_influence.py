@@ -14,6 +14,7 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from studies import simulate
 from studies.reproductions import influence
 from tests.oracles import influence as oracle
 from ucvtest.common.execution import Execution
@@ -48,7 +49,7 @@ def constant(X_train, y_train, X_test):
 
 def mixed(n_negative, n_positive, p=2, shift=0.7, seed=0):
     """Two normal classes, the labels in random order."""
-    X, y = uv.simulate.normal_classes(n_negative, n_positive, p, shift, rng=seed)
+    X, y = simulate.normal_classes(n_negative, n_positive, p, shift, rng=seed)
     order = np.random.default_rng(seed).permutation(len(y))
     return X[order], y[order]
 

@@ -37,7 +37,6 @@ FROM_0 = r"\b(?:row|split|observation|place) 0\b|\b(?:numbers|place|position|num
 NOT_REACHED = {
     "cli": "the shell",
     "curves": "R has no curves",
-    "simulate": "R has no samples of problems",
     "mlflow": "R has autolog() alone",
     "kernels": "functions of arrays, which R does not call",
     "data/formula.py": "R reads formulas itself",
@@ -48,7 +47,6 @@ NOT_REACHED = {
     "learners/adapters/translation.py": "of estimators that are given",
     "learners/adapters/translation_rules.py": "of estimators that are given",
     "hooks.py": "R has no hooks",
-    "codes/constructions.py": "R has no constructions",
     "losses/files.py": "R has no files of losses",
     "losses/from_sklearn.py": "R has as_losses() for its own packages",
     "learners/closed_forms": "learners ask for what they need",

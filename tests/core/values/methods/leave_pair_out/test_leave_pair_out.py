@@ -16,6 +16,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from studies.reproductions.light_codes import (
+    AdversarialLearner,
+    RandomLearner,
+    cyclic_code,
+    order_direction_learner,
+    residue_class_code,
+)
 from tests.oracles import leave_pair_out as oracle
 from ucvtest.codes.null_distributions import (
     SETTINGS,
@@ -371,10 +378,10 @@ class TestTheorem2:
     @pytest.mark.parametrize(
         "code",
         [
-            uv.codes.residue_class_code(0, 6, 3),
-            uv.codes.residue_class_code(1, 7, 3),
-            uv.codes.cyclic_code(1, 6),
-            uv.codes.cyclic_code(2, 5),
+            residue_class_code(0, 6, 3),
+            residue_class_code(1, 7, 3),
+            cyclic_code(1, 6),
+            cyclic_code(2, 5),
         ],
         ids=["A(6,4,3)", "1-light (7,3)", "1-light (6,2)", "2-light (5,2)"],
     )
@@ -383,7 +390,7 @@ class TestTheorem2:
         X = rng.normal(size=(n, 2))
         y = np.empty(n, dtype=bool)
         y[np.lexsort(X.T[::-1])] = code.words[0]
-        test = uv.LeavePairOutTest(X, y, uv.codes.AdversarialLearner(code))
+        test = uv.LeavePairOutTest(X, y, AdversarialLearner(code))
         result = test.fit(n_permutations="exact")
         assert result.diagnostics["n_errors"] <= code.n_errors
         within = sum(p for W, p in null_errors(result).items() if code.n_errors >= W)
@@ -395,8 +402,8 @@ class TestTheorem2:
         X, y = rng.normal(size=(8, 1)), np.arange(8) < 4
         spread = {}
         for name, learner in (
-            ("wide", uv.codes.order_direction_learner),
-            ("narrow", uv.codes.RandomLearner(1)),
+            ("wide", order_direction_learner),
+            ("narrow", RandomLearner(1)),
         ):
             null = null_errors(uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact"))
             assert sum(W * p for W, p in null.items()) == pytest.approx(8)
@@ -407,7 +414,7 @@ class TestTheorem2:
 
     def test_random_learner_depends_on_its_seed_and_not_on_the_order(self, rng):
         X, y = rng.normal(size=(7, 2)), np.array([0, 1, 0, 1, 1, 0, 1])
-        learner, other = uv.codes.RandomLearner(1), uv.codes.RandomLearner(2)
+        learner, other = RandomLearner(1), RandomLearner(2)
         scores = learner(X[:5], y[:5], X[5:])
         order = np.array([3, 0, 4, 1, 2])
         np.testing.assert_array_equal(scores, learner(X[order], y[order], X[5:]))
@@ -415,9 +422,9 @@ class TestTheorem2:
         assert (scores != other(X[:5], y[:5], X[5:])).all()
 
     def test_adversary_refuses_observations_that_it_cannot_tell_apart(self):
-        code = uv.codes.residue_class_code(0, 6, 3)
+        code = residue_class_code(0, 6, 3)
         X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0], [4.0]])
-        test = uv.LeavePairOutTest(X, code.words[0], uv.codes.AdversarialLearner(code))
+        test = uv.LeavePairOutTest(X, code.words[0], AdversarialLearner(code))
         with pytest.raises(ValueError, match="6 different observations"):
             test.fit()
 

@@ -1,13 +1,13 @@
 """Simulations with a known answer."""
 
-from ucvtest.simulate.classes import best_auc, normal_classes
-from ucvtest.simulate.folds import (
+from studies.simulate.classes import best_auc, normal_classes
+from studies.simulate.folds import (
     FoldCovarianceSimulation,
     HoldOutSimulation,
     fold_covariance,
     hold_out,
 )
-from ucvtest.simulate.samplers import population_sampler, regression_sampler
+from studies.simulate.samplers import population_sampler, regression_sampler
 
 __all__ = [
     "FoldCovarianceSimulation",

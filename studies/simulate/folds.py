@@ -1,4 +1,4 @@
-"""The true covariances of cross-validated losses, by simulation: see `ucvtest.simulate`."""
+"""The true covariances of cross-validated losses, by simulation: see `studies.simulate`."""
 
 import math
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from studies.simulate.many_samples import ManySamples, Sampler
 from ucvtest.common.checks import as_integer
 from ucvtest.common.execution import make_generator, progress_bar
 from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
 from ucvtest.methods.fold_covariance.options import Estimator, checked_estimator, checked_folds
-from ucvtest.simulate.many_samples import ManySamples, Sampler
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from studies.simulate.many_samples import Sampler
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer, check_number
-from ucvtest.simulate.many_samples import Sampler
 
 
 def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Sampler:
