@@ -37,7 +37,6 @@ MODULES = (
     "learners",
     "losses",
     "metrics",
-    "simulate",
 )
 PROMISED_OF_TESTS = {
     *("admits", "default_design", "needs_other", "needs_values", "only_loss", "method_name"),
