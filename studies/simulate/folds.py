@@ -76,9 +76,9 @@ def fold_covariance(
 
     Examples
     --------
-    >>> import ucvtest as uv
-    >>> sampler = uv.simulate.regression_sampler(n_features=3)
-    >>> found = uv.simulate.fold_covariance(sampler, "ridge:0", 20, 5, 200, rng=0)
+    >>> from studies import simulate
+    >>> sampler = simulate.regression_sampler(n_features=3)
+    >>> found = simulate.fold_covariance(sampler, "ridge:0", 20, 5, 200, rng=0)
     >>> bool(found.theta > found.sigma_squared / 20)
     True
     """
@@ -163,9 +163,9 @@ def hold_out(
 
     Examples
     --------
-    >>> import ucvtest as uv
-    >>> sampler = uv.simulate.regression_sampler(n_features=3)
-    >>> found = uv.simulate.hold_out(sampler, "ridge:0", 20, 5, 500, rng=0)
+    >>> from studies import simulate
+    >>> sampler = simulate.regression_sampler(n_features=3)
+    >>> found = simulate.hold_out(sampler, "ridge:0", 20, 5, 500, rng=0)
     >>> bool(found.theta1 < found.theta2)
     True
     """

@@ -40,7 +40,7 @@ def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Samp
     Examples
     --------
     >>> import numpy as np, ucvtest as uv
-    >>> X, y = uv.simulate.regression_sampler(5)(np.random.default_rng(0), 7)
+    >>> X, y = simulate.regression_sampler(5)(np.random.default_rng(0), 7)
     >>> X.shape, y.shape
     ((7, 5), (7,))
     """
@@ -79,7 +79,7 @@ def population_sampler(X: Any, y: Any) -> Sampler:
     Examples
     --------
     >>> import numpy as np, ucvtest as uv
-    >>> sampler = uv.simulate.population_sampler(np.eye(3), np.array([0, 1, 1]))
+    >>> sampler = simulate.population_sampler(np.eye(3), np.array([0, 1, 1]))
     >>> X, y = sampler(np.random.default_rng(0), 5)
     >>> X.shape
     (5, 3)
