@@ -43,7 +43,7 @@ def normal_classes(
 
     Examples
     --------
-    >>> from ucvtest import simulate
+    >>> from studies import simulate
     >>> X, y = simulate.normal_classes(20, 10, 2, 1.0, rng=0)
     >>> X.shape, y.sum()
     ((30, 2), np.int64(10))
@@ -81,7 +81,7 @@ def best_auc(n_features: int, shift: float) -> float:
 
     Examples
     --------
-    >>> from ucvtest import simulate
+    >>> from studies import simulate
     >>> round(simulate.best_auc(2, 1.0), 4)
     0.8413
     """

@@ -39,7 +39,8 @@ def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Samp
 
     Examples
     --------
-    >>> import numpy as np, ucvtest as uv
+    >>> import numpy as np
+    >>> from studies import simulate
     >>> X, y = simulate.regression_sampler(5)(np.random.default_rng(0), 7)
     >>> X.shape, y.shape
     ((7, 5), (7,))
@@ -78,7 +79,8 @@ def population_sampler(X: Any, y: Any) -> Sampler:
 
     Examples
     --------
-    >>> import numpy as np, ucvtest as uv
+    >>> import numpy as np
+    >>> from studies import simulate
     >>> sampler = simulate.population_sampler(np.eye(3), np.array([0, 1, 1]))
     >>> X, y = sampler(np.random.default_rng(0), 5)
     >>> X.shape
