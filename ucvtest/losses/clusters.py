@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ucvtest.data.groups import Clusters
+from ucvtest.losses.linearised import counts_pairs_twice
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import Losses
 
@@ -38,13 +39,18 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
     else:
         theta = losses.values.mean(axis=1, keepdims=True)
         values = theta + (values - theta * sizes) / sizes.mean()
+    means = resample_means(values, design)
+    if counts_pairs_twice(losses.metric, losses.design):
+        # Test sets have the values that they have without clusters.
+        values += np.repeat(losses.means - means, design.n_tested, axis=1)
+        means = losses.means
     return replace(
         losses,
         design=design,
         values=values,
         predictions=None,
         smooth=None,
-        means=resample_means(values, design),
+        means=means,
         target=_target_of(losses, clusters),
         event=None,
         groups=None,

@@ -43,6 +43,7 @@ from ucvtest.losses.linearised import (
     folds_where_tested,
     kept_classes,
     linearised_values,
+    means_of_sets,
     response_where_tested,
 )
 from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
@@ -286,6 +287,14 @@ def _of_predictions(
         test_sets = folds_where_tested(folds.design, metric_of_means)
         loss_fields["values"] = linearised_values(
             metric_of_means, tested, loss_fields["predictions"], test_sets
+        )
+        loss_fields["means"] = means_of_sets(
+            metric,
+            loss_fields["values"],
+            loss_fields["predictions"],
+            folds.design,
+            loss_fields["target"],
+            loss_fields.get("event"),
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks)

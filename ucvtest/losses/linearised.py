@@ -8,8 +8,10 @@ import numpy as np
 from ucvtest.common.memo import memoised, share_memoised
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
+from ucvtest.losses.resample_means import resample_means
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.tested_parts import PartsOfTested
 
 CLASSES = "classes"
@@ -59,6 +61,35 @@ def folds_where_tested(
     if design.n_resamples == 1 or not isinstance(metric_of_means, OfTimes):
         return None
     return np.repeat(np.arange(design.n_resamples), design.n_tested)
+
+
+def means_of_sets(
+    metric: Metric,
+    values: np.ndarray,
+    predictions: np.ndarray,
+    design: Design,
+    target: np.ndarray,
+    event: np.ndarray | None,
+) -> np.ndarray:
+    """The metric (L, R) of each test set, linearised: the means of values (L, T) of observations.
+
+    Of pairs of survival times they are values of sets. A pair within a set counts in the values of
+    both its observations, so that means of these would spread twice as much as the metric.
+    """
+    if not (isinstance(metric, SurvivalMetric) and counts_pairs_twice(metric, design)):
+        return resample_means(values, design)
+    assert event is not None
+    in_sets, means = metric.in_sets(SurvivalTimes(target, event)), []
+    for learner_predictions in predictions:
+        by_set = np.zeros(design.testing.shape)
+        by_set[design.testing] = learner_predictions
+        means.append(in_sets.of_each_set(by_set, design.testing))
+    return np.array(means)
+
+
+def counts_pairs_twice(metric: Metric, design: Design) -> bool:
+    """Whether means of values over test sets are not values of these sets: see `means_of_sets`."""
+    return metric.compares_pairs and design.n_resamples > 1
 
 
 def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:

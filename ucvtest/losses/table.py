@@ -30,6 +30,7 @@ from ucvtest.losses.linearised import (
     fields_of,
     folds_where_tested,
     linearised_values,
+    means_of_sets,
     parts_where_tested,
     response_where_tested,
     share_tested_parts,
@@ -253,7 +254,10 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         values = linearised_values(
             metric_of_means, response, predictions, folds_where_tested(design, metric_of_means)
         )
-        fields = fields_of(metric, values, resample_means(values, design))
+        means = means_of_sets(
+            metric, values, predictions, design, other_fields["target"], other_fields.get("event")
+        )
+        fields = fields_of(metric, values, means)
         return cls(design=design, predictions=predictions, **fields, **other_fields)
 
     @property
@@ -357,10 +361,15 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         values = parts_where_tested(known).linearised(
             metric_of_means, folds_where_tested(self.design, metric_of_means)
         )
+        assert known.predictions is not None
+        assert self.target is not None
+        means = means_of_sets(
+            new_metric, values, known.predictions, self.design, self.target, self.event
+        )
         scored = replace(
             known,
             settings=about_class(self.settings, new_metric),
-            **fields_of(new_metric, values, resample_means(values, self.design)),
+            **fields_of(new_metric, values, means),
         )
         share_tested_parts(known, scored)
         return scored

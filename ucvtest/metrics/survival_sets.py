@@ -48,6 +48,18 @@ class MetricOfSets(ABC):
             return np.zeros(testing.shape)
         return self._values(sums, predictions, testing) * testing
 
+    def of_each_set(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """The value of each test set, (R,): means of `values` at the sums pooled over these sets.
+
+        They differ as the metric of each set alone does, weighted by its pairs. NaN if the pooled
+        metric has no value.
+        """
+        sums = self.sums(predictions, testing).mean(axis=0)
+        if not np.isfinite(self.value(sums)):
+            return np.full(len(testing), np.nan)
+        set_sums = self.values(sums, predictions, testing).sum(axis=1)
+        return np.asarray(set_sums / testing.sum(axis=1))
+
     def value_and_gradient(self, sums: np.ndarray) -> tuple[float, np.ndarray]:
         """Only the metric; `values` has the effects of observations."""
         return self.value(sums), np.zeros(sums.shape)

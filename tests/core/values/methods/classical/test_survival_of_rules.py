@@ -76,18 +76,23 @@ def test_several_rules_at_once(metric):
 
 def test_folds_keep_pairs_to_themselves():
     losses = losses_of("harrell", fold=FOLD)
-    right, pairs = 0.0, 0.0
+    concordances, pairs = np.zeros((2, 5))
     for fold in range(5):
         some = fold == FOLD
-        inside = uv.Losses.from_predictions(
+        concordances[fold] = uv.Losses.from_predictions(
             Y.take(some), {"a": RISK[some]}, metric="harrell"
         ).means[0, 0]
         time, event = TIME[some], EVENT[some]
         later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
-        number = (later & event[:, None]).sum()
-        right, pairs = right + inside * number, pairs + number
+        pairs[fold] = (later & event[:, None]).sum()
     result = fit(losses, "a", test=uv.CrossValidationWaldTest)
-    assert result.estimate == pytest.approx(right / pairs, rel=1e-12)
+    assert result.estimate == pytest.approx(np.average(concordances, weights=pairs), rel=1e-12)
+    # A fold counts by its pairs, and each of them once.
+    of_folds = result.estimate + pairs / pairs.mean() * (concordances - result.estimate)
+    found = fit(losses, "a", test=uv.CorrectedTTest)
+    assert found.diagnostics["resample_means"] == pytest.approx(of_folds, rel=1e-12)
+    assert found.estimate == pytest.approx(result.estimate, rel=1e-12)
+    assert found.se == pytest.approx(of_folds.std(ddof=1) * math.sqrt(1 / 5 + 1 / 4), rel=1e-12)
     assert result.n_fits == 5
     assert result.estimand.endswith("of the 5 rules learnt here, pairs within folds")
     both = fit(losses, "a", "b", test=uv.CrossValidationWaldTest)
