@@ -42,21 +42,38 @@ def test_numbers_are_those_of_forecast_dm_test(n, power):
         assert found.pvalue == pytest.approx(row["pvalue"], rel=1e-8)
 
 
-def test_a_negative_variance_is_that_of_horizon_1():
-    values = np.array([1.0, -1.0] * 10) + np.linspace(0, 0.1, 20)
-    losses = uv.Losses.from_arrays(
-        np.stack([values, np.zeros(20)])[:, None],
-        np.zeros((1, 20)),
-        np.ones((1, 20)),
-        loss="own",
-        learners=["a", "b"],
+def of_differences(values):
+    return uv.Losses.from_predictions(
+        np.zeros(len(values)), {"a": values, "b": np.zeros(len(values))}, loss="absolute"
     )
-    test = uv.DieboldMarianoTest.from_losses(losses, "a", "b")
-    one, two = test.fit(), test.fit(2)
-    # The correction is that of horizon 1 as well, as in R.
-    assert (one.statistic, one.pvalue) == (two.statistic, two.pvalue)
-    assert any("is negative, so it is that of horizon 1" in note for note in two.notes)
-    assert test.fit(2, variance="bartlett").statistic != one.statistic
+
+
+def test_a_negative_variance_is_no_answer():
+    differences = 2 + np.array([1.0, -1.0] * 10) + np.linspace(0, 0.1, 20)
+    # gamma_1 is nearly -gamma_0, so that gamma_0 + 2 gamma_1 is negative.
+    moved = differences - differences.mean()
+    expected = (moved @ moved + 2 * moved[1:] @ moved[:-1]) / 400
+    test = uv.DieboldMarianoTest.from_losses(of_differences(differences), "a", "b")
+    found = test.fit(2)
+    assert f"the variance for horizon 2 is negative ({expected:.3g})" in found.status
+    assert "as groups of HoldOutTest" in found.status
+    assert np.isnan([found.pvalue, found.statistic]).all()
+    assert found.estimate == pytest.approx(differences.mean())
+    assert test.fit(2, variance="bartlett").status == test.fit(1).status == "ok"
+
+
+def test_a_horizon_above_a_third_of_the_rows_is_no_answer():
+    test = uv.DieboldMarianoTest.from_losses(of_errors(30), "a", "b")
+    assert test.fit(10, variance="bartlett").status == "ok"
+    for horizon, variance in (11, "bartlett"), (29, "acf"):
+        found = test.fit(horizon, variance=variance)
+        assert f"test {3 * horizon} rows or more" in found.status
+        assert np.isnan([found.pvalue, found.se]).all()
+
+
+def test_a_constant_difference_is_not_a_negative_variance():
+    found = uv.DieboldMarianoTest.from_losses(of_differences(np.full(20, 0.1)), "a", "b").fit(3)
+    assert found.status.startswith("degenerate")
 
 
 def test_interval_and_margin():
