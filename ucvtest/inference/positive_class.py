@@ -16,6 +16,9 @@ POSITIVE_CLASS = "positive_class"
 
 TURNED = "An AUC below 0.5"
 
+TURNED_RISKS = "Predictions seem to be the wrong way round"
+"""The same of survival times, whose predictions should be high for early events."""
+
 
 def about_positive(result: TestResult, question: Question) -> TestResult:
     """A result that names its positive class in its estimand, and notes rankings that are turned.
@@ -70,5 +73,5 @@ def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
 
 
 def is_turned_note(note: str) -> bool:
-    """Whether it is a note on an AUC below 0.5; results keep notes as text alone."""
-    return note.startswith(TURNED)
+    """Whether it is a note on predictions turned round; results keep notes as text alone."""
+    return note.startswith((TURNED, TURNED_RISKS))

@@ -71,6 +71,16 @@ def test_the_gate_lets_the_better_one_pass(table):
     assert run("gate", table, *turned).exit_code in (1, 3)
 
 
+def test_the_gate_warns_of_probabilities_of_survival(tmp_path):
+    chance = 1 / (1 + np.exp((DAYS - 30) / 10))
+    path = tmp_path / "chances.csv"
+    TABLE.assign(new=1 - chance, old=chance).to_csv(path, index=False)
+    outcome = run("gate", path, *ABOUT, "--metric", "brier(30)", "--margin", "0.1")
+    assert outcome.exit_code == 1
+    assert outcome.stderr.startswith("Warning: Predictions seem to be the wrong way round")
+    assert "new would have a better Brier score at 30" in " ".join(outcome.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -24,7 +24,7 @@ from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
-from ucvtest.methods.classical.survival_of_rules import no_value_in_words
+from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
 from ucvtest.metrics.base import plural
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -328,6 +328,7 @@ class ResamplingTest(HypothesisTest):
             notes=(
                 *notes,
                 *_learning_notes(observed),
+                *self._turned_notes(observed),
                 *self.question.reuse_notes,
             ),
             tables={**per_learner.tables, **(tables or {})},
@@ -336,6 +337,12 @@ class ResamplingTest(HypothesisTest):
             interval_name=interval_name,
             assumption=assumption,
         )
+
+    def _turned_notes(self, observed: LossDifference) -> list[str]:
+        """Notes on risks that seem to be turned round; losses of clusters keep no risks."""
+        if not observed.losses.metric.of_survival:
+            return []
+        return turned_risks(observed, self.tested_clusters(observed))
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """The settings that repeat the test on the same data, or from the same losses."""

@@ -9,23 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.losses.table import LossDifference
+from ucvtest.data.groups import Clusters
+from ucvtest.inference.positive_class import TURNED_RISKS
+from ucvtest.losses.linearised import folds_where_tested
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.metrics.smooth import linearised
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.linearised import variance_of_mean
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.wald import wald_interval
 
 ROUNDING = 1e-13
 """A spread of linearised values up to this value is rounding error."""
 
 LEAST = 1e-15
 """Estimates up to this value are 0."""
-
-CHANCE = 0.5
-"""The concordance of uninformative risks."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class SurvivalOfRules(LinearisedRules):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The rule in words, and risks that seem to be reversed."""
+        """The rule in words."""
         metric_in_words = self.observed.losses.in_words
         scale = ", and the interval is on the logit scale" * (self.rule(math.nan) is not None)
         listed = [
@@ -80,7 +83,7 @@ class SurvivalOfRules(LinearisedRules):
         ]
         if self.index is not None:
             listed.append("All rows have the same weight, and clusters are independent.")
-        return (*listed, *self._turned)
+        return tuple(listed)
 
     @property
     def status(self) -> str:
@@ -109,24 +112,51 @@ class SurvivalOfRules(LinearisedRules):
         assert isinstance(metric, SurvivalMetric)
         return metric
 
-    @property
-    def _turned(self) -> list[str]:
-        """A note on each rule whose high risks go with late events."""
-        if not self._metric.ranks:
-            return []
-        losses, turned_notes = self.observed.losses, []
-        for learner_index in (self.observed.learner, self.observed.other):
-            if learner_index is None:
-                continue
-            single_rule = SurvivalOfRules(LossDifference(losses, learner_index, None), self.index)
-            rule = single_rule.rule(math.nan)
-            if rule is not None and rule.interval("two-sided", 0.05)[1] < CHANCE:
-                turned_notes.append(
-                    f"The {self._metric.in_words} of {losses.learners[learner_index]} is below "
-                    "0.5, as is its whole interval: high risks go with late events. If higher "
-                    "values mean longer survival, pass their negative."
-                )
-        return turned_notes
+
+def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[str]:
+    """A note on each rule whose predictions would be better the other way round.
+
+    Its high risks go with late events, or its probabilities seem to be those of survival. The
+    predictions of a row in several test sets, or of a cluster, count as one.
+    """
+    losses, metric = observed.losses, observed.losses.metric
+    assert isinstance(metric, SurvivalMetric)
+    if clusters is None:
+        units = np.unique(np.nonzero(observed.design.testing)[1], return_inverse=True)[1]
+    else:
+        units = clusters.groups.index
+    remedy = (
+        ": high risks go with late events. If higher values mean longer survival, pass their "
+        "negative."
+        if metric.ranks
+        else ". If these are probabilities of survival, pass 1 minus them."
+    )
+    sign, notes = 1 if metric.rises else -1, []
+    for place in (observed.learner, observed.other):
+        if place is None:
+            continue
+        gained = sign * (_turned_values(losses, place) - losses.known_values[place])
+        se = math.sqrt(variance_of_mean(gained, units))
+        df = float(units.max())
+        if wald_interval(float(gained.mean()), se, "t", df, "two-sided", 0.05)[0] > 0:
+            notes.append(
+                f"{TURNED_RISKS}: the other way round, {losses.learners[place]} would have a "
+                f"better {metric.in_words}, by more than its error{remedy}"
+            )
+    return notes
+
+
+def _turned_values(losses: Losses, place: int) -> np.ndarray:
+    """The linearised values (T,) of a rule whose predictions are turned round."""
+    assert losses.predictions is not None
+    metric = losses.metric
+    assert isinstance(metric, SurvivalMetric)
+    if metric.ranks:
+        # Ties count half.
+        return 1 - losses.known_values[place]
+    function = losses.function_of_means
+    folds = folds_where_tested(losses.design, function)
+    return linearised(function, losses.tested_times, 1 - losses.predictions[place], folds)
 
 
 def no_value_in_words(observed: LossDifference) -> str:

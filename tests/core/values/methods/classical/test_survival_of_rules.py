@@ -109,7 +109,7 @@ def test_risks_of_several_folds_are_never_compared():
         assert found.values == pytest.approx(plain.values, rel=1e-9)
 
 
-def test_plans_margins_and_turned_risks():
+def test_plans_and_margins():
     losses = losses_of("harrell")
     planned = uv.plan(losses, learner="a", width=0.1)
     result = fit(losses, "a")
@@ -118,9 +118,41 @@ def test_plans_margins_and_turned_risks():
     assert planned.n_needed > N
     judged = fit(losses, "a", "b").noninferiority(0.2)
     assert judged.decision == "pass"
-    turned = uv.Losses.from_predictions(Y, {"a": -RISK}, metric="harrell")
-    assert any("high risks go with late events" in note for note in fit(turned).notes)
-    assert not any("late events" in note for note in result.notes)
+
+
+# Probabilities of an event by 4, of a rule that knows the times.
+KNOWN = expit(4 - TIME)
+
+
+@pytest.mark.parametrize(
+    ("metric", "risk", "turned", "remedy"),
+    [
+        ("harrell", RISK, -RISK, "high risks go with late events"),
+        ("auc(4)", KNOWN, 1 - KNOWN, "high risks go with late events"),
+        ("brier(4)", KNOWN, 1 - KNOWN, "probabilities of survival, pass 1 minus them"),
+        # Of the share with the event alone, which ranks nobody.
+        ("brier(0.5)", np.full(N, 0.05), np.full(N, 0.95), "pass 1 minus them"),
+        (
+            "integrated_brier(2,4)",
+            np.stack([KNOWN / 2, KNOWN], axis=1),
+            1 - np.stack([KNOWN / 2, KNOWN], axis=1),
+            "pass 1 minus them",
+        ),
+    ],
+)
+def test_turned_risks_are_noted_in_every_test(metric, risk, turned, remedy):
+    for options, tests in (
+        ({}, [uv.HoldOutTest]),
+        ({"groups": PATIENT}, [uv.HoldOutTest]),
+        ({"fold": FOLD}, [uv.CrossValidationWaldTest, uv.CorrectedTTest, uv.NaiveTTest]),
+    ):
+        losses = uv.Losses.from_predictions(Y, {"a": risk, "b": turned}, metric=metric, **options)
+        for test in tests:
+            for who in ("b",), ("a", "b"), ("b", "a"):
+                (note,) = (n for n in fit(losses, *who, test=test).notes if "wrong way" in n)
+                assert "the other way round, b would have a better" in note
+                assert remedy in note
+            assert not any("wrong way" in note for note in fit(losses, "a", test=test).notes)
 
 
 def test_what_does_not_vary_is_degenerate():
