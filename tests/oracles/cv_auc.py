@@ -7,7 +7,7 @@ unequal weights w a pair counts w_i w_j.
 
 import numpy as np
 
-__all__ = ["linearised", "variance"]
+__all__ = ["linearised", "of_clusters", "variance", "variance_by_clusters"]
 
 
 def linearised(y, s, fold, w=None):
@@ -31,8 +31,32 @@ def linearised(y, s, fold, w=None):
     return A, A + n * (N - A * C) / (C.sum() / 2)
 
 
-def variance(y, values, groups=None):
-    """Variance of the mean of l, and degrees of freedom: Welch's, or G - 1 of clusters.
+def of_clusters(y, s, fold, groups, w=None):
+    """For each cluster the sum of psi - A over the pairs that it is in, divided by all pairs.
+
+    A pair within a cluster is one pair, too.
+    """
+    n, A = len(y), linearised(y, s, fold, w)[0]
+    w = [1.0] * n if w is None else w
+    sums, C = dict.fromkeys(groups, 0.0), 0.0
+    for i in range(n):
+        for j in range(n):
+            if y[i] == 1 and y[j] != 1 and fold[i] == fold[j]:
+                psi = (s[i] > s[j]) + 0.5 * (s[i] == s[j])
+                C += w[i] * w[j]
+                for g in {groups[i], groups[j]}:
+                    sums[g] += w[i] * w[j] * (psi - A)
+    return np.array([*sums.values()]) / C
+
+
+def variance_by_clusters(values):
+    """The mean over repeats of the variance of the sum of `values` (R, G), and G - 1."""
+    G = values.shape[1]
+    return float(G * values.var(axis=1, ddof=1).mean()), G - 1
+
+
+def variance(y, values):
+    """Variance of the mean of l, and Welch's degrees of freedom.
 
     `values` (R, n) are l, or l of one learner minus those of another, of each repeat; both numbers
     are the means of those of the repeats.
@@ -40,11 +64,6 @@ def variance(y, values, groups=None):
     found = []
     for row in values:
         d, n = row - row.mean(), len(row)
-        if groups is not None:
-            sums = [d[np.asarray(groups) == g].sum() for g in set(groups)]
-            G = len(sums)
-            found.append((G / (G - 1) * sum(x * x for x in sums) / n**2, G - 1))
-            continue
         parts = []
         for label in (1, 0):
             own = d[(np.asarray(y) == 1) == label]

@@ -21,7 +21,7 @@ import numpy as np
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.pairs_in_sets import pairs_in_sets
-from ucvtest.metrics.times_and_risks import brier_weights
+from ucvtest.metrics.times_and_risks import brier_weights, pairs_of_rows
 
 
 class MetricOfSets(ABC):
@@ -113,6 +113,18 @@ class PairsOfSets(MetricOfSets):
                 self.times.time, pair_parts, self.at
             )
         return np.asarray(linearised_values)
+
+    def half_within(
+        self, risks: np.ndarray, folds: np.ndarray | None, clusters: np.ndarray
+    ) -> np.ndarray:
+        """Half of what pairs within clusters add to the values of rows, (n,).
+
+        Without it they count once in the sum of a cluster, and not for both of their rows.
+        """
+        order = self.time_rank, risks, self.first, self.second
+        right, pairs = pairs_of_rows(*order, folds)[0].sum(axis=1)
+        inner_right, inner_pairs = pairs_of_rows(*order, clusters).sum(axis=0) / 2
+        return np.asarray(len(risks) * (inner_right - right / pairs * inner_pairs) / pairs)
 
     def _pairs(self, predictions: np.ndarray, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of pairs in the right order, ties half, and of all pairs, (2, R, n) each.

@@ -31,7 +31,7 @@ def concordance(
     It is Harrell's concordance, or Uno's with weights G(t-)^-2. The weights are treated as known.
     """
     later, weights, ones = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
-    right, pairs = _pairs(later, risks, weights, ones, folds).sum(axis=0)
+    right, pairs = pairs_of_rows(later, risks, weights, ones, folds).sum(axis=0)
     total = pairs.sum() / 2
     if not total > 0:
         return np.full(times.n_obs, np.nan)
@@ -81,7 +81,7 @@ def area_at(
     """The AUC of observations with an event by then, weighted by 1/G(t-), against those without."""
     known_censoring = Censoring.of(times) if censoring is None else censoring
     place, weights, controls = area_pairs(times, known_censoring, at=at)
-    of_cases, of_controls = _pairs(place, risks, weights, controls, folds)
+    of_cases, of_controls = pairs_of_rows(place, risks, weights, controls, folds)
     total = of_cases[1].sum()
     if not total > 0:
         return np.full(times.n_obs, np.nan)
@@ -147,7 +147,7 @@ def integrated_brier(
     return np.asarray(np.trapezoid(np.stack(brier_scores), at, axis=0) / (at[-1] - at[0]))
 
 
-def _pairs(
+def pairs_of_rows(
     time_rank: np.ndarray,
     risks: np.ndarray,
     first: np.ndarray,

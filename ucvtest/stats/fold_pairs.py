@@ -25,7 +25,8 @@ class FoldPairs:
 
     `areas` (R,) are those of each repeat, `deviations` (R, n) the influence values of the
     observations in each, whose mean is 0. `classes` (n,) tells which observations are positive;
-    `clusters` (n,) numbers those that belong together, None where all are independent.
+    `clusters` (n,) numbers those that belong together, None where all are independent. A pair
+    within a cluster counts once in the sum of its values, not for both observations.
     """
 
     areas: np.ndarray
@@ -77,6 +78,7 @@ class FoldPairs:
         if self.clusters is not None:
             count = int(self.clusters.max()) + 1
             sums = np.array([np.bincount(self.clusters, row) for row in self.deviations])
+            sums -= sums.mean(axis=1, keepdims=True)
             summed_squares = count / (count - 1) * (sums**2).sum(axis=1)[None]
         else:
             squares = self.deviations**2
@@ -136,6 +138,12 @@ class LabeledFolds:
             total = count[:, positive].sum(axis=1)
             areas = right[:, positive].sum(axis=1) / total
             deviations = n_obs * (right - areas[:, None] * count) / total[:, None]
+            if self.clusters is not None:
+                # Half at each observation, so that they count once in the sum of their cluster.
+                index = np.tile(self.clusters, n_repeats) + n_obs * (folds // n_folds)
+                inner = _sums_of_pairs(classes, scores.ravel(), index, np.tile(weights, n_repeats))
+                right, count = (part.reshape(n_repeats, n_obs) / 2 for part in inner)
+                deviations -= n_obs * (right - areas[:, None] * count) / total[:, None]
         return FoldPairs(areas, deviations, positive, self.clusters)
 
     def with_added(self, scores: np.ndarray) -> tuple[float, float, float]:

@@ -66,7 +66,7 @@ class CrossValidationWaldTest(ResamplingTest):
 
     and for two learners from the differences of their :math:`l_i`. With repeats, estimate and
     variance are means over the repeats. With clusters, the :math:`l_i - \hat A` are summed by
-    cluster.
+    cluster; a pair within a cluster counts once in its sum.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import linearised
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.survival_sets import PairsOfSets
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
@@ -47,6 +48,28 @@ class SurvivalOfRules(LinearisedRules):
         )
         clipped_mean = float(np.clip(self.observed.values.mean(), lower_bound, upper_bound))
         return 0.0 if abs(clipped_mean) <= LEAST else clipped_mean
+
+    @property
+    def variance(self) -> float:
+        """See `LinearisedRules`; in folds a pair within a cluster counts once in its sum.
+
+        A fold may be a single cluster. In a single test set few pairs are within clusters, and the
+        variance is that of ``survival::concordance(cluster=)`` of R.
+        """
+        observed, index, values = self.observed, self.index, self.observed.values
+        single = observed.design.n_resamples == 1
+        if index is None or single or not self._metric.ranks or np.isnan(values).any():
+            return super().variance
+        losses = observed.losses
+        assert losses.predictions is not None
+        pairs_of_sets = self._metric.in_sets(losses.tested_times)
+        assert isinstance(pairs_of_sets, PairsOfSets)
+        folds = folds_where_tested(observed.design, losses.function_of_means)
+        for sign, place in zip((1, -1), (observed.learner, observed.other), strict=True):
+            if place is not None:
+                risks = losses.predictions[place]
+                values = values - sign * pairs_of_sets.half_within(risks, folds, index)
+        return variance_of_mean(values, index)
 
     def rule(self, null_value: float) -> StudentRule | None:
         """The rule behind p-value and interval; None for the estimate and its standard error."""

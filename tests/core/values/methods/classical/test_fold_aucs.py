@@ -44,12 +44,18 @@ def test_equals_the_paper_in_loops(n_repeats, grouped, paired):
     more = {"group_weight": "row"} if grouped else {}
     losses = losses_of(scores, folds, groups=groups)
     result = fit(losses, *((0, 1) if paired else (0,)), **more)
-    areas, values = [], []
+    areas, values, of_patients = [], [], []
     for repeat, fold in enumerate(folds):
         (a, l_a), (b, l_b) = (oracle.linearised(Y, each[repeat], fold) for each in scores)
+        x, z = (oracle.of_clusters(Y, each[repeat], fold, PATIENT) for each in scores)
         areas.append(a - b if paired else a)
         values.append(l_a - l_b if paired else l_a)
-    variance, df = oracle.variance(Y, np.array(values), groups)
+        of_patients.append(x - z if paired else x)
+    variance, df = (
+        oracle.variance_by_clusters(np.array(of_patients))
+        if grouped
+        else oracle.variance(Y, np.array(values))
+    )
     assert result.status == "ok"
     assert result.estimate == pytest.approx(np.mean(areas), rel=1e-10)
     assert result.variance == pytest.approx(variance, rel=1e-10)
@@ -65,13 +71,25 @@ def test_clusters_that_count_alike():
     for label in (0, 1):
         own = label == Y
         w[own] = 1 / np.bincount(PATIENT[own], minlength=N // 2)[PATIENT[own]]
-    area, values = oracle.linearised(Y, SCORES[0, 0], folds[0], w)
+    area, _ = oracle.linearised(Y, SCORES[0, 0], folds[0], w)
     result = fit(losses_of(SCORES[:1, :1], folds, groups=PATIENT))
-    expected = oracle.variance(Y, values[None], PATIENT)
+    values = oracle.of_clusters(Y, SCORES[0, 0], folds[0], PATIENT, w)
+    expected = oracle.variance_by_clusters(values[None])
     assert result.estimate == pytest.approx(area, rel=1e-10)
     assert (result.variance, result.df) == pytest.approx(expected, rel=1e-10)
     assert result.n_obs == N
     assert "at a random row of a new cluster" in result.estimand
+
+
+def test_a_fold_that_is_one_cluster_has_the_spread_of_the_folds():
+    y, fold = np.arange(40) % 2, np.arange(40) // 8
+    scores = np.random.default_rng(5).normal(size=40) + y
+    result = fit(losses_of([[scores]], fold[None], y=y, groups=fold), group_weight="row")
+    areas = [
+        oracle.linearised(y[fold == k], scores[fold == k], fold[fold == k])[0] for k in set(fold)
+    ]
+    assert result.estimate == pytest.approx(np.mean(areas), rel=1e-12)
+    assert result.se == pytest.approx(np.std(areas, ddof=1) / math.sqrt(5), rel=1e-12)
 
 
 def test_one_fold_of_all_observations_is_delongs_auc():

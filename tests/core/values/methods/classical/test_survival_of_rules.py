@@ -20,6 +20,7 @@ RISKS = {"a": RISK, "b": RISK + 4 * RNG.normal(size=N), "c": 5 * RNG.normal(size
 PROBABILITIES = {name: expit(each / 10) for name, each in RISKS.items()}
 PATIENT = np.arange(N) // 3
 FOLD = np.arange(N) % 5
+WALD = uv.CrossValidationWaldTest
 METRICS = ("harrell", "uno(9)", "auc(4)", "brier(4)")
 
 
@@ -92,6 +93,9 @@ def test_folds_keep_pairs_to_themselves():
     found = fit(losses, "a", test=uv.CorrectedTTest)
     assert found.diagnostics["resample_means"] == pytest.approx(of_folds, rel=1e-12)
     assert found.estimate == pytest.approx(result.estimate, rel=1e-12)
+    # Folds that are clusters, as with one center left out at a time, are independent.
+    centers = fit(losses_of("harrell", fold=FOLD, groups=FOLD), "a", test=WALD)
+    assert centers.se == pytest.approx(of_folds.std(ddof=1) / math.sqrt(5), rel=1e-12)
     assert found.se == pytest.approx(of_folds.std(ddof=1) * math.sqrt(1 / 5 + 1 / 4), rel=1e-12)
     assert result.n_fits == 5
     assert result.estimand.endswith("of the 5 rules learnt here, pairs within folds")
@@ -99,6 +103,23 @@ def test_folds_keep_pairs_to_themselves():
     assert both.se == pytest.approx(
         (losses.values[0] - losses.values[1]).std(ddof=1) / math.sqrt(N), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("clusters_in_a_fold", [1, 2, 6])
+def test_pairs_within_a_cluster_of_a_fold_count_once(clusters_in_a_fold):
+    cluster = FOLD + 5 * (PATIENT % clusters_in_a_fold)
+    result = fit(losses_of("harrell", fold=FOLD, groups=cluster), "a", "b", test=WALD)
+    later = (TIME[:, None] < TIME) | ((TIME[:, None] == TIME) & ~EVENT)
+    pairs = later & EVENT[:, None] & (FOLD[:, None] == FOLD)
+    gained = np.zeros((N, N))
+    for sign, risk in ((1, RISKS["a"]), (-1, RISKS["b"])):
+        right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+        gained += sign * pairs * (right - right[pairs].mean())
+    sums = np.array([gained[(cluster[:, None] == c) | (cluster == c)].sum() for c in set(cluster)])
+    rows = np.bincount(cluster) / N
+    # The values of rows are centred, as in all variances by clusters.
+    sums = sums / pairs.sum() - rows * sums.sum() / pairs.sum()
+    assert result.se == pytest.approx(math.sqrt(len(sums) * sums.var(ddof=1)), rel=1e-9)
 
 
 def test_risks_of_several_folds_are_never_compared():
