@@ -52,6 +52,7 @@ test: style ## Check style and import rules, run the tests of numbers, promises 
 
 # Types are checked beside the tests, and what is found about them is shown last.
 check: style ## The same, and types, processes, files, servers, R CMD check, pages, examples, doctests
+	$(BIN)/python .ci/lint
 	@$(BIN)/mypy >$(STATE)/types.txt 2>&1 & types=$$!; \
 	UCVTEST_CPU_SECONDS=$(FULL_SECONDS) $(PYTEST) $(DOCTESTS) $(CORE) tests/full $(PYTEST_ARGS); \
 	passed=$$?; wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
@@ -62,7 +63,8 @@ nightly: setup ## Run what is too long for every change: studies at a small size
 with-data: setup ## Run the tests of data sets that are not part of the project (UCVTEST_DATA)
 	$(PYTEST) -m 'requires_data and not slow' tests/core tests/full $(PYTEST_ARGS)
 
-lint: style ## Run the style, type and import checks only
+lint: style ## Check style, import rules, words, names and types, without any test
+	$(BIN)/python .ci/lint
 	$(BIN)/mypy
 
 style: setup

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+from scipy import stats
 
 
 def few_fits(losses, rounds, g):
@@ -61,6 +62,35 @@ def decided(contrasts, means):
     """Amemiya's adjusted R^2 of the squared contrasts of rounds on their means, at least 0."""
     r = np.corrcoef(contrasts, means)[0, 1]
     return max(1 - (1 - r**2) * (len(means) + 2) / (len(means) - 2), 0)
+
+
+def one_decides(losses, rounds, g):
+    """What one learnt observation explains of fits within rounds, and its F test times n."""
+    n, n_rounds, q = len(losses[0][0]), len(rounds), len(rounds[0])
+    everyone, tested = range(n), [[set(range(n)) - one for one in sets] for sets in rounds]
+    y = np.array(
+        [
+            [np.mean([losses[r][j][i] for j in range(q) if i in tested[r][j]]) for i in everyone]
+            for r in range(n_rounds)
+        ]
+    )
+    fits, learnt = [], []
+    for r in range(n_rounds):
+        others = np.delete(y, r, axis=0).mean(axis=0)
+        phi = [np.mean([losses[r][j][i] for i in tested[r][j]]) for j in range(q)]
+        left = [one - np.mean([others[i] for i in tested[r][j]]) for j, one in enumerate(phi)]
+        fits.extend(phi - np.mean(phi))
+        learnt.extend(left - np.mean(left))
+    fits, learnt = np.array(fits), np.array(learnt)
+    explained = []
+    for i in everyone:
+        has = np.array([[i in one for one in sets] for sets in rounds], dtype=float)
+        x = (has - has.mean(axis=1, keepdims=True)).ravel()
+        explained.append((learnt @ x) ** 2 / (x @ x))
+    f = n_rounds * (q - 1) - 1
+    largest = max(explained)
+    statistic = largest / ((learnt @ learnt - largest) / f)
+    return largest / (fits @ fits), n * stats.f.sf(statistic, 1, f)
 
 
 def few_fits_ratio(first, other, rounds, g):

@@ -100,8 +100,8 @@ def test_local_hooks_call_what_setup_installs() -> None:
     (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert repository["repo"] == "local"
     tools = {hook["entry"].split()[0] for hook in repository["hooks"]}
-    assert tools == {f".venv/bin/{name}" for name in ("ruff", "lint-imports", "mypy", "pytest")}
-    for name in ("ruff", "mypy", "pytest"):
+    assert tools == {f".venv/bin/{name}" for name in ("ruff", "lint-imports", "mypy", "python")}
+    for name in ("ruff", "mypy"):
         assert importlib.util.find_spec(name)
 
 

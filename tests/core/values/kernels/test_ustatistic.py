@@ -6,6 +6,7 @@ from math import comb
 import jax
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 from tests.oracles import ustatistic as oracle
 from ucvtest.designs.draws import (
@@ -27,6 +28,7 @@ from ucvtest.kernels.ustatistic.control_variate import (
 from ucvtest.kernels.ustatistic.kappa import OverlapFit
 from ucvtest.kernels.ustatistic.monte_carlo_groups import groups_of
 from ucvtest.kernels.ustatistic.residuals import JointSums, _sums_of_groups, residual_sums
+from ucvtest.kernels.ustatistic.variances import _error_of_clipping
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
 Z = np.random.default_rng(1).normal(size=12)
@@ -533,3 +535,18 @@ def test_sums_that_were_handed_out_do_not_change_when_draws_are_added(rng):
     sums.add((d1, d2, l1, l2))
     np.testing.assert_array_equal(joint, before)
     assert not np.array_equal(sums.sums().totals["joint"], before)
+
+
+@pytest.mark.parametrize("unbiased", [0.1, 0.9, 1.4, 1.8])
+def test_error_of_clipping_is_that_of_a_normal_error(unbiased):
+    low, high, scale = 0.5, 1.5, 0.4
+    clipped = min(max(unbiased, low), high)
+
+    def squared(error):
+        moved = min(max(unbiased + error, low), high)
+        return (moved - clipped) ** 2 * stats.norm.pdf(error, scale=scale)
+
+    bounds = [low - unbiased, high - unbiased]
+    mean, _ = integrate.quad(squared, -4, 4, points=[at for at in bounds if abs(at) < 4])
+    values = {"unbiased": unbiased, "geometric": low, "jackknife": high, "clipped": clipped}
+    assert _error_of_clipping(values, scale) == pytest.approx(np.sqrt(mean), rel=0.02)

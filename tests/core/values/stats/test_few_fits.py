@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tests.oracles.few_fits import few_fits
+from tests.oracles.few_fits import few_fits, one_decides
 from ucvtest.stats.few_fits import Rounds, RoundSums
 
 
@@ -32,7 +32,9 @@ def first_order_losses(rng, learning):
 
 
 @pytest.mark.parametrize(
-    ("n", "g", "n_rounds", "q"), [(12, 5, 4, 2), (13, 5, 6, 2), (12, 4, 5, 3), (30, 14, 20, 2)]
+    ("n", "g", "n_rounds", "q"),
+    # Between 100 and 300 observations the learning part is shrunken in part.
+    [(12, 5, 4, 2), (13, 5, 6, 2), (12, 4, 5, 3), (30, 14, 20, 2), (150, 70, 4, 2)],
 )
 def test_equals_the_sums_written_out(n, g, n_rounds, q):
     rng = np.random.default_rng(n * g + q)
@@ -176,3 +178,18 @@ def test_other_losses_of_the_same_rounds_share_their_sets():
                 sums.add([losses[part]], rows[part], draw[part])
         assert list(known) == [(0, 3), (3, 7)]
         assert shared.combined([1]).estimate() == alone.combined([1]).estimate()
+
+
+@pytest.mark.parametrize(
+    ("strength", "low", "high"), [(1, 1, 20), (1.8, 0.01, 0.05), (2.4, 0.001, 0.01)]
+)
+def test_one_observation_decides_unless_that_may_be_chance(strength, low, high):
+    rng = np.random.default_rng(9)
+    learning = drawn(rng, 20, 9, 12, 2)
+    of_fits = strength * learning[..., 0] + rng.normal(size=(12, 2))
+    losses = rng.normal(size=learning.shape) / 2 + of_fits[..., None]
+    found = Rounds.of(losses, learning).estimate().one_decides
+    sets = [[set(np.flatnonzero(one)) for one in of_round] for of_round in learning]
+    share, chance = one_decides(losses, sets, 9)
+    assert low < chance <= high
+    assert found == pytest.approx(share if chance <= 0.01 else 0, rel=1e-10)

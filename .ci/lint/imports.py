@@ -1,4 +1,4 @@
-"""The graph of imports: no circle anywhere.
+"""Imports: no circle anywhere, and rooms of arrays that neither check nor use words.
 
 Imports for type checking, in functions, and of names such as ".module:Class" are included.
 """
@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
-
-from tests.support.paths import ROOT
+from files import ROOT
 
 PACKAGES = {
     "ucvtest": ROOT / "ucvtest",
@@ -20,6 +18,7 @@ PACKAGES = {
 
 
 def modules_of(package: str, folder: Path) -> dict[str, Path]:
+    """The files of a package, by the names of their modules."""
     found = {}
     for path in folder.rglob("*.py"):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -47,28 +46,27 @@ def imported(path: Path, known: set[str]) -> Iterator[str]:
                     yield node.module
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_circle(package):
-    modules = modules_of(package, PACKAGES[package])
-    graph = {name: set(imported(path, set(modules))) - {name} for name, path in modules.items()}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+KERNELS = ROOT / "ucvtest" / "kernels"
+DOORS = ("__init__.py", "validation.py", "status.py")
+ROOMS = ("auc_ustatistic", "fold_covariance", "influence", "leave_pair_out", "ustatistic")
+"""Of arrays: what users pass is checked, and put into words, at the door alone."""
 
 
-def test_imports_by_name_are_seen():
-    modules = modules_of("ucvtest", PACKAGES["ucvtest"])
-    of_registry = set(imported(modules["ucvtest.methods.registry"], set(modules)))
-    assert {"ucvtest.methods.ustatistic.method", "ucvtest.methods.classical.delong"} <= of_registry
-
-
-def test_a_circle_would_be_seen(tmp_path):
-    (tmp_path / "first.py").write_text("def call():\n    from package.second import thing\n")
-    (tmp_path / "second.py").write_text(
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import package.first\n"
-    )
-    modules = modules_of("package", tmp_path)
-    graph = {name: set(imported(path, set(modules))) for name, path in modules.items()}
-    with pytest.raises(CycleError):
-        TopologicalSorter(graph).prepare()
+def findings() -> Iterator[str]:
+    """Circles, and files of arrays that do what their doors are for."""
+    for package, folder in PACKAGES.items():
+        modules = modules_of(package, folder)
+        graph = {name: set(imported(path, set(modules))) - {name} for name, path in modules.items()}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            yield f"{package}: modules import each other: {' -> '.join(error.args[1])}"
+    checks = {"ucvtest.common.arrays", "ucvtest.common.checks"}
+    checks |= {f"ucvtest.kernels.{room}.{door[:-3]}" for room in ROOMS for door in DOORS[1:]}
+    for path in (path for room in ROOMS for path in sorted((KERNELS / room).glob("*.py"))):
+        if path.name in DOORS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            checked = isinstance(node, ast.ImportFrom) and node.module in checks
+            if checked or isinstance(node, ast.Raise):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: leave this to {', '.join(DOORS)}"

@@ -1,13 +1,12 @@
-"""Words and turns of phrase that keep a reader waiting stay out of the pages."""
+"""Words and turns of phrase that keep a reader waiting stay out of pages, comments and messages."""
 
 import ast
 import re
 import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.support.paths import ROOT
+from files import ROOT
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_generated", "names", "help", "printed"}
@@ -21,6 +20,9 @@ PAGES = [
         if not MADE & set(path.relative_to(DOCS).parts) and path.name != "changelog.md"
     ),
 ]
+R_PACKAGE = ROOT / "r_bridge" / "ucvtest"
+OF_MESSAGES = ("ucvtest", "mlflow_plugin", "r_bridge/ucvtest_r")
+OF_COMMENTS = (*OF_MESSAGES, "examples", "studies", "tests/support", ".ci")
 
 NOT_PROSE = re.compile(
     r"^`{3}.*?^`{3}$|^\$\$$.*?^\$\$$|`[^`]*`|\$[^$\n]+\$|\]\([^)]*\)|^---$.*?^---$|<!--.*?-->",
@@ -69,59 +71,28 @@ def prose(text: str) -> str:
 
 
 def found_in(text: str) -> list[str]:
+    """Phrases to be written otherwise, with their lines."""
     return [
-        f"line {text.count(chr(10), 0, found.start()) + 1}: {found[0]!r}: write {words}"
+        f"{text.count(chr(10), 0, found.start()) + 1}: {found[0]!r}: write {words}"
         for pattern, words in INSTEAD.items()
         for found in re.finditer(pattern, text, re.I)
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_pages_are_written_in_plain_words(page: Path) -> None:
-    assert found_in(prose(page.read_text(encoding="utf-8"))) == []
-
-
 PROBLEM = re.compile(r"`(?:held_\w+|bates_\w+|strips|spikes|spambase|null_2)`")
 EXPLAINED = ("#problem-held-spam", "#the-problems", "(the-problems)=", "(problems.md)")
 
-
-def test_pages_that_name_a_problem_lead_to_its_description() -> None:
-    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
-    lost = [
-        str(page.relative_to(ROOT))
-        for page, text in texts.items()
-        if PROBLEM.search(text) and not any(target in text for target in EXPLAINED)
-    ]
-    assert lost == []
-
-
-PACKAGE = ROOT / "ucvtest"
+R_CODE = re.compile(r"\\code\{[^{}]*\}|\\(?:usage|examples)\{.*?\n\}|`{3}.*?`{3}", re.S)
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def docstrings(path: Path) -> list[str]:
+    """All of a file."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     texts = (ast.get_docstring(node) for node in nodes if isinstance(node, DOCUMENTED))
     return [text for text in texts if text]
 
-
-def rooms() -> dict[str, str]:
-    """The docstrings of each room, and of each module that is a room by itself."""
-    found: dict[str, list[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        found.setdefault(room, []).extend(docstrings(path))
-    return {room: prose("\n\n".join(texts)) for room, texts in found.items()}
-
-
-def test_docstrings_are_written_in_plain_words() -> None:
-    found = {room: found_in(text) for room, text in rooms().items()}
-    assert {room: lines for room, lines in found.items() if lines} == {}
-
-
-BESIDE = ("mlflow_plugin", "r_bridge/ucvtest_r")
-"""Packages of ours whose messages reach users too."""
 
 MESSAGE = re.compile(r"\w+(?: \S+){2}")
 """Three words in a row: shorter texts are names and keys."""
@@ -149,40 +120,34 @@ def messages(path: Path) -> list[str]:
     return [text for text in texts if MESSAGE.search(text)]
 
 
-@pytest.mark.parametrize("folder", ["ucvtest", *BESIDE])
-def test_messages_are_written_in_plain_words(folder: str) -> None:
-    found = {
-        str(path.relative_to(ROOT)): lines
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if (lines := found_in("\n".join(messages(path))))
-    }
-    assert found == {}
-
-
 def comments(path: Path) -> list[str]:
+    """All of a file."""
     with path.open("rb") as file:
         tokens = tokenize.tokenize(file.readline)
         return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
-@pytest.mark.parametrize("folder", ["ucvtest", *BESIDE, "examples", "studies", "tests/support"])
-def test_comments_and_docstrings_are_written_in_plain_words(folder: str) -> None:
-    found = {}
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        text = prose("\n".join([*comments(path), *docstrings(path)]))
-        if lines := found_in(text):
-            found[str(path.relative_to(ROOT))] = lines
-    assert found == {}
+def texts() -> Iterator[tuple[Path, str]]:
+    """Files, and the part of them that people read."""
+    for page in PAGES:
+        yield page, prose(page.read_text(encoding="utf-8"))
+    for pattern in ("man/*.Rd", "vignettes/*.Rmd"):
+        for page in sorted(R_PACKAGE.glob(pattern)):
+            yield page, R_CODE.sub("", page.read_text(encoding="utf-8"))
+    for folder in OF_MESSAGES:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path, "\n".join(messages(path))
+    for folder in OF_COMMENTS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path, prose("\n".join([*comments(path), *docstrings(path)]))
 
 
-R_PACKAGE = ROOT / "r_bridge" / "ucvtest"
-R_CODE = re.compile(r"\\code\{[^{}]*\}|\\(?:usage|examples)\{.*?\n\}|`{3}.*?`{3}", re.S)
-
-
-@pytest.mark.parametrize("pattern", ["man/*.Rd", "vignettes/*.Rmd"])
-def test_pages_of_the_r_package_are_written_in_plain_words(pattern: str) -> None:
-    texts = {
-        path.name: R_CODE.sub("", path.read_text(encoding="utf-8"))
-        for path in R_PACKAGE.glob(pattern)
-    }
-    assert {name: lines for name, text in texts.items() if (lines := found_in(text))} == {}
+def findings() -> Iterator[str]:
+    """Lines to be written otherwise; of code, lines of its messages or comments alone."""
+    for path, text in texts():
+        for line in found_in(text):
+            yield f"{path.relative_to(ROOT)}:{line}"
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if PROBLEM.search(text) and not any(target in text for target in EXPLAINED):
+            yield f"{page.relative_to(ROOT)}: names a problem, and does not link its description"
