@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
@@ -113,6 +114,23 @@ def check_size(name: str, values: np.ndarray) -> None:
 
 
 HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The names, numbered where one comes several times.
+
+    Examples
+    --------
+    >>> from ucvtest.common.checks import numbered
+    >>> numbered(["knn", "lda", "knn"])
+    ['knn (1)', 'lda', 'knn (2)']
+    """
+    counts, seen, different = Counter(names), Counter[str](), []
+    for name in names:
+        seen[name] += 1
+        different.append(f"{name} ({seen[name]})" if counts[name] > 1 else name)
+    # "knn (1)" may have been a name before.
+    return different if len(set(different)) == len(different) else numbered(different)
 
 
 def check_text(name: str, value: Any) -> None:

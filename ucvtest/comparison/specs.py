@@ -1,12 +1,12 @@
 """Tests with options, as `compare` takes them."""
 
 import inspect
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ucvtest.common.checks import numbered
 from ucvtest.common.equality import ByValue
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.base import HypothesisTest
@@ -195,11 +195,4 @@ def _as_spec(test: Any) -> TestSpec:
 
 def _labeled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
     """The short names are the labels, numbered where a test comes several times."""
-    counts = Counter(spec.name for spec in specs)
-    name_counts: Counter[str] = Counter()
-    specs_by_label = {}
-    for spec in specs:
-        name_counts[spec.name] += 1
-        again = counts[spec.name] > 1
-        specs_by_label[f"{spec.name} ({name_counts[spec.name]})" if again else spec.name] = spec
-    return specs_by_label
+    return dict(zip(numbered([spec.name for spec in specs]), specs, strict=True))

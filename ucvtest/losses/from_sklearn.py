@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import is_integer, named_options
+from ucvtest.common.checks import is_integer, named_options, numbered
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.sample import as_column, response_has_classes
 from ucvtest.designs.adapters import design_or_cv
@@ -34,6 +34,9 @@ intercept and slope that convert the score into the loss."""
 RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_function"}
 """The predictions requested from skore's reports, by the loss; for other losses, `predict`."""
 
+
+NAME_WIDTHS = (40, 160)
+"""Letters of a value in the name of a candidate; the second if the first gives two one name."""
 
 LOOKS_AT_Y = (
     "y must contain the response that was learnt, because {} splits classes if there are any: pass "
@@ -313,7 +316,13 @@ def _candidates(
     results: Mapping[str, Any], score: str, test_score: str | None
 ) -> dict[str, np.ndarray]:
     """The scores of each candidate of a search, split by split."""
-    names = [_named(parameters) for parameters in results["params"]]
+    for width in NAME_WIDTHS:
+        names = [_named(parameters, width) for parameters in results["params"]]
+        if len(set(names)) == len(names):
+            break
+    else:
+        # The same candidate may come twice.
+        names = numbered([_named(parameters) for parameters in results["params"]])
     for suffix in ("test_score", f"test_{score}") if test_score is None else (test_score,):
         keys = [key for key in results if key.startswith("split") and key.endswith(f"_{suffix}")]
         if keys:
@@ -323,9 +332,10 @@ def _candidates(
     raise ValueError(f"results have no split0_test_{score}: pass test_score=, as in 'test_f1'")
 
 
-def _named(parameters: Mapping[str, Any]) -> str:
-    """A candidate by its parameters."""
-    return ", ".join(f"{name}={value!r:.40}" for name, value in parameters.items()) or "default"
+def _named(parameters: Mapping[str, Any], width: int = NAME_WIDTHS[0]) -> str:
+    """A candidate by its parameters, whose values are cut."""
+    values = {name: " ".join(repr(value).split()) for name, value in parameters.items()}
+    return ", ".join(f"{name}={value:.{width}}" for name, value in values.items()) or "default"
 
 
 def _is_predictions(result: Any, splits: _Splits) -> bool:

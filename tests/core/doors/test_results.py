@@ -17,6 +17,8 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 
@@ -80,6 +82,32 @@ def test_a_grid_search_and_its_results():
     assert uv.compare_losses(found, "corrected_t").learners == found.learners
     default = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}).fit(X, Y)
     assert uv.Losses.from_sklearn(default, score="accuracy", y=Y).design.n_resamples == 5
+
+
+TREES = [
+    DecisionTreeClassifier(class_weight={0: 1, 1: weight}, random_state=0) for weight in (1, 9)
+]
+
+
+@pytest.mark.parametrize(
+    ("grid", "learners"),
+    [
+        # Names that agree in 40 letters.
+        ({"tree": TREES}, None),
+        # The same candidate twice.
+        (
+            [{"tree__max_depth": [1, 2]}, {"tree__max_depth": [2]}],
+            ("tree__max_depth=1", "tree__max_depth=2 (1)", "tree__max_depth=2 (2)"),
+        ),
+    ],
+)
+def test_every_candidate_of_a_search_is_a_learner(grid, learners):
+    model = Pipeline([("tree", DecisionTreeClassifier(random_state=0))])
+    search = GridSearchCV(model, grid, cv=FOLDS, scoring="accuracy").fit(X, Y)
+    found = uv.Losses.from_sklearn(search, y=Y, score="accuracy")
+    assert 1 - found.means.mean(axis=1) == pytest.approx(search.cv_results_["mean_test_score"])
+    assert len(set(found.learners)) == len(search.cv_results_["params"])
+    assert learners in (None, found.learners)
 
 
 def test_reports_of_skore():
