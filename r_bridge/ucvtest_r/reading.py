@@ -164,11 +164,14 @@ def remark_of_loss(arguments: Any) -> str | None:
 
 
 def _table(columns: Any) -> "pd.DataFrame":
-    """A named list of R vectors of one length."""
+    """A list of R vectors of one length, with names or without."""
     import pandas as pd
+    import rpy2.rinterface as ri
 
-    return pd.DataFrame(
-        {name: vector(each) for name, each in zip(columns.names, columns, strict=True)}
+    names = range(len(columns)) if columns.names is ri.NULL else columns.names
+    table = pd.DataFrame({name: vector(each) for name, each in zip(names, columns, strict=True)})
+    return (
+        table.set_axis(pd.RangeIndex(len(columns)), axis=1) if columns.names is ri.NULL else table
     )
 
 

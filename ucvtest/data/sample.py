@@ -1,6 +1,7 @@
 """The observed sample, validated once: features, response, and the coding of the response."""
 
 import sys
+import warnings
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +20,12 @@ from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
 from ucvtest.data.survival import refuse_survival, refuse_survival_times
 from ucvtest.data.survival_times import SurvivalTimes
+
+LEAST_DATES = 3
+"""Dates that have a step in common."""
+
+DATES = "dates"
+"""The setting of losses with what `fault_of_dates` says of their rows."""
 
 MOST_CLASSES = 20
 """With more different whole numbers they may also be amounts: only the user knows."""
@@ -49,6 +56,8 @@ class Sample:
         The response, if it consists of survival times.
     fit_weights : ndarray of float, shape (n,), optional
         Weights of observations in fitting; equal by default.
+    fault_of_dates : str
+        Why rows named by dates are not the steps of one series, in words.
     """
 
     features: Any
@@ -60,6 +69,7 @@ class Sample:
     declared: tuple[Any, ...] = ()
     survival_times: SurvivalTimes | None = None
     fit_weights: np.ndarray | None = None
+    fault_of_dates: str = ""
 
     @property
     def n_obs(self) -> int:
@@ -410,18 +420,21 @@ def make_sample(
     if survival is not None:
         clusters = as_groups(groups, len(response))
         return Sample(features, response, None, None, clusters, survival_times=survival)
+    dates = fault_of_dates(X, y)
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
     clusters = as_groups(groups, len(response))
     if not as_classes:
-        return Sample(features, _finite_numbers(response), None, None, clusters)
+        numbers = _finite_numbers(response)
+        return Sample(features, numbers, None, None, clusters, fault_of_dates=dates)
     classes, class_index = code_labels(y, pos_label)
     has_positive_label = pos_label is not None
     return Sample(
         *(features, response, classes, class_index, clusters),
         positive_named=has_positive_label,
         declared=declared_order(y),
+        fault_of_dates=dates,
     )
 
 
@@ -537,6 +550,38 @@ def difference_of_names(names: Any, other: Any) -> str:
     except TypeError:
         same_names = False
     return "the same index in another order" if same_names else "different indices"
+
+
+def numbers_other_order(names: Any) -> bool:
+    """Whether names of rows are the numbers from 0, or from 1, in another order."""
+    if getattr(names, "dtype", np.dtype(object)).kind not in "iu" or not len(names):
+        return False
+    steps = np.diff(np.sort(names.to_numpy()))
+    return names.min() in (0, 1) and bool((steps == 1).all()) and not names.is_monotonic_increasing
+
+
+def fault_of_dates(*columns: Any) -> str:
+    """Why rows named by dates are not the steps of one series, in words; "" without such names."""
+    for column in columns:
+        names = getattr(column, "index", None)
+        if getattr(names, "inferred_type", "") in ("date", "datetime"):
+            names = sys.modules["pandas"].DatetimeIndex(names)
+        kind = type(names).__name__
+        if kind not in ("DatetimeIndex", "PeriodIndex") or len(names) < LEAST_DATES:
+            continue
+        if names.has_duplicates:
+            return "have a date more than once"
+        if not names.is_monotonic_increasing:
+            return "are not in the order of their dates"
+        regular = len(set(np.diff(names.asi8))) == 1
+        if kind == "DatetimeIndex" and not regular:
+            with warnings.catch_warnings():
+                # pandas 3 announces another type of what it returns.
+                warnings.simplefilter("ignore")
+                regular = names.inferred_freq is not None
+        if not regular:
+            return "leave out dates"
+    return ""
 
 
 def _is_categorical(y: Any) -> bool:

@@ -17,7 +17,7 @@ from ucvtest.common.execution import Execution, Progress, progress_bar, row_batc
 from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_weighted_rows
 from ucvtest.data.positive_class import json_label, positive_setting, unnamed_setting
-from ucvtest.data.sample import Sample
+from ucvtest.data.sample import DATES, Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
@@ -366,6 +366,7 @@ def _losses(
                 sample.classes, is_named=sample.positive_named or not metric.ranks_pairs
             ),
             **order_setting(COST_ORDER, problem.cost_order),
+            **({DATES: sample.fault_of_dates} if sample.fault_of_dates else {}),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,

@@ -9,7 +9,13 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
-from ucvtest.data.sample import as_response, code_labels, taken_for_classes
+from ucvtest.data.sample import (
+    DATES,
+    as_response,
+    code_labels,
+    fault_of_dates,
+    taken_for_classes,
+)
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, refuse_other_rows
@@ -172,6 +178,7 @@ def _of_arrays(
     target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
+    dates = fault_of_dates(y, *(x.T for x in tables.values() if hasattr(x, "columns")))
     in_words = _in_words(loss, metric_of_loss or score, greater=greater)
     metric = recorded_metric(
         loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
@@ -187,7 +194,9 @@ def _of_arrays(
         "target": target,
         "in_words": in_words,
         "bounds": bounds,
-        "settings": {"source": "arrays"} | positive_setting(positive),
+        "settings": {"source": "arrays"}
+        | positive_setting(positive)
+        | ({DATES: dates} if dates else {}),
         "groups": None if clusters is None else clusters.index,
         "greater_is_better": greater,
     }

@@ -12,7 +12,7 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_column, count_missing
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
-from ucvtest.losses.validation import by_name, refuse_other_rows
+from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 
 ACCURACY = "accuracy"
@@ -75,10 +75,7 @@ class FromCorrect:
         '0.751 to 0.999'
         """
         rules, groups = _columns(correct, groups)
-        refuse_other_rows(
-            {_quoted_name(name): model_answers for name, model_answers in rules.items()}
-            | {"groups": groups}
-        )
+        refuse_other_rows(by_argument("correct", rules) | {"groups": groups})
         rows = {name: _marked(name, model_answers) for name, model_answers in rules.items()}
         n_obs = len(next(iter(rows.values())))
         for name, row in rows.items():

@@ -25,13 +25,16 @@ from ucvtest.data.positive_class import (
     unnamed_setting,
 )
 from ucvtest.data.sample import (
+    DATES,
     Sample,
     as_response,
     code_labels,
     count_missing,
     declared_order,
     difference_of_indices,
+    fault_of_dates,
     has_index,
+    numbers_other_order,
     taken_for_classes,
 )
 from ucvtest.data.weights import EFFECTIVE_SIZE, RowWeights, read_weights
@@ -61,7 +64,7 @@ from ucvtest.losses.predicted import (
     quoted,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
-from ucvtest.losses.validation import by_name
+from ucvtest.losses.validation import by_argument, by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
@@ -271,11 +274,7 @@ def _of_predictions(
         refuse_pooled(metric)
     rounds = [rules] if folds is None else folds.rounds(rules)
     for repeat_rules in rounds:
-        _check_rows(
-            y,
-            {quoted(name): user_predictions for name, user_predictions in repeat_rules.items()}
-            | other_columns,
-        )
+        _check_rows(y, by_argument("predictions", repeat_rules) | other_columns)
     in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
     _check_same_classes(in_rounds)
     loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
@@ -307,6 +306,8 @@ def _of_predictions(
     else:
         design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
     settings |= loss_fields.pop("settings", {})
+    if dates := fault_of_dates(y, *rules.values()):
+        settings[DATES] = dates
     clusters = as_groups(groups, design.n_obs)
     return {
         "design": design,
@@ -374,8 +375,8 @@ def _unfolded(
     """Columns of a long table by observation, with folds and predictions by repetition."""
     if columns["fold"] is None:
         raise ValueError("repeat= does not apply without fold=: also name the column of folds")
-    rules_by_argument = {quoted(name): column for name, column in rules.items()}
     other_columns = {name: column for name, column in columns.items() if name != "y"}
+    rules_by_argument = by_argument("predictions", rules)
     _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
     repetitions = Repetitions.of(repeat)
     of_observations = {
@@ -466,10 +467,15 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by position: pass "
-                f"{name.partition('[')[0]}.loc[{first}.index], or .to_numpy() if the rows already "
-                "correspond"
+                f"{first:.80} and {name:.80} have {difference}, but rows are matched by position: "
+                f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
+                "already correspond"
             )
+    if y is not None and first != "y" and numbers_other_order(reference.index):
+        raise ValueError(
+            f"{first:.80} has rows numbered in another order than y, which has no names of rows: "
+            "pass y as a Series with its index, or .to_numpy() if the rows already correspond"
+        )
 
 
 def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ucvtest.common.checks import (
 )
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.validation import by_name, refuse_other_rows
+from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
 LOSS, LOSS_IN_WORDS = "loss", "expected loss"
@@ -108,9 +108,7 @@ class FromScores:
             if hasattr(fold_series, "iloc")
         }
         if len(named) > 1:
-            refuse_other_rows(
-                {f"fold_scores[{name!r:.60}]": fold_series for name, fold_series in named.items()}
-            )
+            refuse_other_rows(by_argument("fold_scores", named))
         n_resamples = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_resamples:

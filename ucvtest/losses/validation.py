@@ -47,6 +47,11 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     return dict(pairs)
 
 
+def by_argument(argument: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns by what messages call them, at full length: shortened names may be the same."""
+    return {f"{argument}[{name!r}]": column for name, column in columns.items()}
+
+
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
     """Refuse columns with names of other rows, or of the same rows in another order.
 
@@ -64,15 +69,16 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
     (first, reference), *other_names = [*names.items()] or [("", None)]
     for name, other in other_names:
         difference = difference_of_names(reference, other)
-        numbered = any(_is_numbered(row_names) for row_names in (reference, other))
+        numbered = any(is_numbered(row_names) for row_names in (reference, other))
         if difference and not (numbered and difference == "different indices"):
             raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by position: put them "
-                "into one order by .reindex, or pass .to_numpy() if the rows already correspond"
+                f"{first:.80} and {name:.80} have {difference}, but rows are matched by position: "
+                "put them into one order by .reindex, or pass .to_numpy() if the rows already "
+                "correspond"
             )
 
 
-def _is_numbered(names: Any) -> bool:
+def is_numbered(names: Any) -> bool:
     """Whether rows have no names, so that pandas has numbered them from 0."""
     return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1
 

@@ -83,8 +83,14 @@ written_as_factor <- function(written)
   paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")
 
 # Rows are matched by position. Where two arguments have names of rows, they have to say the same.
-refuse_other_rows <- function(rows) {
+# Arguments in `numbered` are numbered from 1 without names, if another has these numbers as names.
+refuse_other_rows <- function(rows, numbered = NULL) {
   named <- Filter(Negate(is.null), lapply(rows, names_of_rows))
+  for (other in rev(setdiff(numbered, names(named)))) {
+    in_order <- as.character(seq_len(NROW(rows[[other]])))
+    if (any(vapply(named, setequal, NA, in_order)))
+      named <- c(structure(list(in_order), names = other), named)
+  }
   for (other in names(named)[-1L]) {
     first <- named[[1L]]
     names <- named[[other]]

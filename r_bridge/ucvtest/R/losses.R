@@ -11,7 +11,8 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positi
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
   refuse_other_rows(c(list(y = y), rows_by_name(predictions, "predictions"),
-                      list(groups = groups, weights = weights, fold = fold)))
+                      list(groups = groups, weights = weights, fold = fold)),
+                    numbered = c("y", "predictions"))
   predictions <- named_columns(predictions, "predictions")
   if (is_survival(y) && !is.null(metric)) {
     if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
@@ -70,8 +71,11 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
   if (!is.null(weights)) stop_user("'weights' does not apply with survival times: leave it out")
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))
-  risks <- lapply(predictions, function(each)
-    if (NCOL(each) > 1L) lapply(as.data.frame(each), as.vector) else prediction_vector(each))
+  risks <- lapply(predictions, function(each) {
+    if (NCOL(each) < 2L) return(prediction_vector(each))
+    columns <- lapply(as.data.frame(each), as.vector)
+    if (is.null(colnames(each))) unname(columns) else columns
+  })
   fields <- call_python("prediction_losses", y = times, predictions = risks,
                         arguments = list(metric = as_metric(metric, NULL), pos_label = positive,
                                          groups = as_labels(groups, n_obs, "groups"),

@@ -26,6 +26,12 @@ REFUSED = {
     "two predictions, y without names": lambda: uv.Losses.from_predictions(
         Y.to_numpy(), {"a": PREDICTED, "b": PREDICTED.loc[TURNED]}
     ),
+    "predictions whose names agree in 60 letters": lambda: uv.Losses.from_predictions(
+        Y, {60 * "a" + "1": PREDICTED.loc[TURNED], 60 * "a" + "2": PREDICTED}
+    ),
+    "marks whose names agree in 60 letters": lambda: uv.Losses.from_correct(
+        {60 * "a" + "1": PREDICTED.loc[TURNED], 60 * "a" + "2": PREDICTED, "b": PREDICTED}
+    ),
     "weights": lambda: uv.Losses.from_predictions(
         Y.to_numpy(), {"a": PREDICTED}, sample_weight=GROUPS.loc[TURNED] + 1
     ),
@@ -76,3 +82,12 @@ def test_rows_in_one_order_and_rows_without_names_are_taken():
     uv.Losses.from_scores({"a": FOLDS, "b": FOLDS.to_numpy(), "c": FOLDS + 0.01}, **SIZES)
     uv.Losses.from_scores({"a": pd.Series([0.8, 0.7, 0.9]), "b": FOLDS}, **SIZES)
     uv.Losses.from_predictions(Y, {"a": PREDICTED, "b": PREDICTED.to_numpy()}, groups=GROUPS)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_rows_are_an_order_where_y_has_no_names(first):
+    numbered = PREDICTED.set_axis(np.arange(N) + first)
+    uv.Losses.from_predictions(Y.to_numpy(), {"a": numbered})
+    uv.Losses.from_predictions(Y.to_numpy(), {"a": numbered.set_axis(np.arange(N)[::-1] + 7)})
+    with pytest.raises(ValueError, match="numbered in another order than y"):
+        uv.Losses.from_predictions(Y.to_numpy(), {"a": numbered[::-1]})

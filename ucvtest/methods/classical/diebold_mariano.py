@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice
+from ucvtest.data.sample import DATES
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import Question
@@ -121,6 +122,14 @@ class DieboldMarianoTest(ResamplingTest):
             raise ValueError(
                 "groups does not apply to DieboldMarianoTest, which is about rows in the order of "
                 f"time: leave it out, or, {BLOCKS}"
+            )
+        sample, observed = question.sample, question.observed
+        dates = "" if sample is None else sample.fault_of_dates
+        if dates := dates if observed is None else observed.losses.settings.get(DATES):
+            raise ValueError(
+                f"rows {dates}, but this test is about losses one step apart in time: pass one "
+                "series in the order of time (.sort_index()), or arrays (.to_numpy()) if rows are "
+                "consecutive steps, such as trading days"
             )
         super()._ask(question, design, cv)
 

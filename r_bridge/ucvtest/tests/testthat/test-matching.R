@@ -188,6 +188,11 @@ test_that("names of rows have to agree where two arguments have them", {
   expect_match(message_of(of(named(two$Species), as.matrix(with_names)[shuffled, ])), another)
   expect_match(message_of(of(named(two$Species), list(a = named(risk$a)[shuffled]))),
                paste0("'y' and 'predictions\\$a' ", another))
+  # Row numbers that are in another order are names, with a response that has none.
+  moved <- data.frame(a = risk$a)[shuffled, , drop = FALSE]
+  expect_match(message_of(of(two$Species, moved)), paste0("'y' and 'predictions' ", another))
+  expect_match(message_of(of(setNames(two$Species, shuffled), data.frame(a = risk$a))),
+               paste0("'predictions' and 'y' ", another))
   for (argument in c("groups", "weights", "fold")) {
     other <- structure(list(named(seq_along(id) %% 4 + 1)[shuffled]), names = argument)
     expect_match(message_of(do.call(of, c(list(two$Species, with_names), other))),

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ucvtest as uv
@@ -87,6 +88,29 @@ def test_integrated_brier_is_the_trapezoid_of_brier_scores():
     ]
     found = linearised(uv.metrics.integrated_brier(np.array(grid)), times, columns)
     assert found.mean() == pytest.approx(np.trapezoid(scores, grid) / 3.5, rel=1e-12)
+
+
+def test_columns_and_rows_named_by_times_are_taken_by_name():
+    times, risk = draw(3, 1, 3)
+    metric, grid = uv.metrics.integrated_brier([1, 2, 4.5]), [1.0, 2.0, 4.5]
+    columns = np.stack([1 / (1 + np.exp(-risk - k)) for k in range(3)], 1)
+
+    def value(table):
+        return uv.Losses.from_predictions(times, {"a": table}, metric=metric).means[0, 0]
+
+    expected = value(columns)
+    named = pd.DataFrame(columns, columns=grid)
+    for table in (pd.DataFrame(columns), named, named[[4.5, 1.0, 2.0]]):
+        assert value(table) == expected
+    assert value(named.set_axis(["1", "2", "4.5"], axis=1)[["4.5", "2", "1"]]) == expected
+    # As many times as patients.
+    for table in (named.T, named.T.set_axis(range(3), axis=1)):
+        with pytest.raises(ValueError, match=r"has times in its rows, but .*: transpose it"):
+            value(table)
+    with pytest.raises(
+        ValueError, match=r"has the columns \['a', 'b', 'c'\], but .*: name columns"
+    ):
+        value(named.set_axis(["a", "b", "c"], axis=1))
 
 
 def test_without_censoring_they_are_means_and_areas():

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import TimeSeriesSplit
@@ -130,6 +131,53 @@ def test_what_is_not_in_the_order_of_time_is_refused():
         uv.DieboldMarianoTest.from_losses(grouped, "a", "b")
     with pytest.raises(ValueError, match="compares two learners"):
         uv.DieboldMarianoTest.from_losses(of_errors(20), "a")
+
+
+MONTHS = pd.date_range("2020-01-31", periods=40, freq="ME")
+DATES = {
+    "": [MONTHS, MONTHS.to_period("M"), pd.Index(list(MONTHS.date)), np.arange(40)[::-1]],
+    "trading days": [pd.DatetimeIndex(list(pd.bdate_range("2020-01-01", periods=40)))],
+    "are not in the order of their dates": [
+        MONTHS[::-1],
+        MONTHS.to_period("M")[::-1],
+        pd.Index(list(MONTHS.date[::-1])),
+    ],
+    "have a date more than once": [MONTHS[:20].append(MONTHS[:20])],
+    "leave out dates": [
+        MONTHS.append(MONTHS[-1:] + pd.DateOffset(years=2))[1:],
+        MONTHS[:39].append(MONTHS[-1:] + pd.DateOffset(years=2)).to_period("M"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("fault", "names"), [(fault, each) for fault, several in DATES.items() for each in several]
+)
+def test_dates_of_rows_have_to_be_the_steps_of_one_series(fault, names):
+    y, error = pd.Series(series(40, 3), names), series(40, 7)
+    losses = [
+        uv.Losses.from_predictions(y, {"a": y + error, "b": 0 * y}, loss="squared"),
+        uv.Losses.from_arrays(
+            [
+                pd.DataFrame([error**2], columns=names),
+                pd.DataFrame([y.to_numpy() ** 2], columns=names),
+            ],
+            *(np.zeros((1, 40)), np.ones((1, 40))),
+            loss="own",
+        ),
+    ]
+    X = pd.DataFrame({"x": error}, names)
+    losses.append(uv.evaluate(["ridge:1", "ridge:9"], X, y, TimeSeriesSplit(3), "squared"))
+    calls = [lambda each=each: uv.DieboldMarianoTest.from_losses(each).fit() for each in losses]
+    calls.append(lambda: uv.DieboldMarianoTest(X, y, "ridge:1", "ridge:9"))
+    for call in calls:
+        if fault in ("", "trading days"):
+            call()
+        else:
+            with pytest.raises(ValueError, match=f"rows {fault}, but .* pass one series in"):
+                call()
+    # Other tests do not ask for an order.
+    uv.HoldOutTest.from_losses(losses[0]).fit()
 
 
 def test_the_last_rows_are_held_out():
