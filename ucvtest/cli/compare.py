@@ -33,6 +33,7 @@ from ucvtest.cli.options import (
     ScoringOption,
     SeedOption,
     SepOption,
+    SheetOption,
     TargetOption,
     VarianceName,
     check_margin,
@@ -209,6 +210,7 @@ def compare(
     ] = "group",
     drop: DropOption = None,
     sep: SepOption = None,
+    sheet: SheetOption = None,
     one_hot: OneHotOption = False,
     missing: MissingOption = "raise",
     plot: PlotOption = None,
@@ -298,6 +300,7 @@ def compare(
             drop or [],
             groups,
             sep=sep,
+            sheet=sheet,
             one_hot=one_hot,
             missing=missing,
         )

@@ -1,12 +1,20 @@
 """Tables in files."""
 
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ucvtest.cli.errors import show_warning
-from ucvtest.data.files import MISSING_WORDS, STDIN
+from ucvtest.data.files import (
+    MISSING_WORDS,
+    SHEETS,
+    STDIN,
+    WHITESPACE,
+    refuse_nested,
+)
 from ucvtest.data.frames import nearest
 
 if TYPE_CHECKING:
@@ -17,9 +25,33 @@ MISSING = (
 )
 
 RULES_REMEDY = "leave out their rows with --missing drop"
+WRONG_REMEDY = (
+    f"{RULES_REMEDY}, or count them as wrong with --missing wrong if a model ended in an error"
+)
 LEARNING_REMEDY = "impute them, leave them out with --drop, or their rows with --missing drop"
 
 MAX_NAMES = 8
+
+RIGHT_OR_WRONG = (None, "zero_one", "correct")
+"""Losses of answers that are right or wrong."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where predictions are in a file: its separator and sheet, and the columns of a long table."""
+
+    sep: str | None
+    sheet: str | None
+    missing: str
+    model: str | None
+    item: str | None
+    value: str | None
+
+    @property
+    def items(self) -> list[str]:
+        """The columns that tell the rows of one model apart."""
+        return [name.strip() for name in (self.item or "").split(",")]
+
 
 MAX_LEVELS = 20
 """Texts of a column beyond which they are hardly categories."""
@@ -32,6 +64,7 @@ def read(
     groups: str | None = None,
     *,
     sep: str | None = None,
+    sheet: str | None = None,
     one_hot: bool = False,
     missing: str = "raise",
 ) -> "tuple[pd.DataFrame, Any, Any]":
@@ -44,7 +77,7 @@ def read(
     group_columns = [] if groups is None else [groups]
     options = {"--target": [target], "--groups": group_columns}
     option_columns = [(key, name) for key, names in options.items() for name in names]
-    table = read_table(path, option_columns, sep)
+    table = read_table(path, option_columns, sep, sheet)
     drop = listed_columns("--drop", drop, table, path)
     if target in drop:
         raise ValueError(f"--drop {target}: that is the target")
@@ -52,6 +85,7 @@ def read(
     used_columns = [target, *group_columns, *features.columns]
     remedy = LEARNING_REMEDY if features.isna().any(axis=None) else RULES_REMEDY
     without_gaps(table, used_columns, missing, remedy)
+    refuse_nested(features)
     if one_hot:
         features = _one_hot(features)
     _check_features(features, path)
@@ -71,20 +105,136 @@ def truth(table: "pd.DataFrame", target: str | None, event: str | None) -> Any:
 
 
 def read_table(
-    path: Path, option_columns: Sequence[tuple[str, str]], sep: str | None = None
+    path: Path,
+    option_columns: Sequence[tuple[str, str]],
+    sep: str | None = None,
+    sheet: str | None = None,
 ) -> "pd.DataFrame":
-    """A file that must have the columns that options name."""
+    """A file that must have the columns that options name, each once and with single values."""
     from ucvtest.data import files
 
     _check_there(path)
-    separator = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
-    if separator is not None and len(separator) != 1:
+    separator = {"tab": "\t", "\\t": "\t", " ": WHITESPACE}.get(sep or "", sep)
+    if separator not in (None, WHITESPACE) and len(separator) != 1:
         raise ValueError(f"--sep must be one character, or tab, got {sep!r:.60}")
-    table = files.read_table(path, separator)
+    names = [name for _, name in option_columns]
+    table = files.read_table(path, separator, sheet=sheet, columns=names)
+    # Accents may be written in two ways, and the option's is the one that is looked up.
+    table = table.rename(columns={unicodedata.normalize("NFC", name): name for name in names})
     for option, name in option_columns:
-        if name not in table.columns:
-            raise ValueError(f"{option} {name}: no such column in {path}{nearest(name, table)}")
+        _check_column(option, name, table, path)
+    refuse_nested(table, names)
     return table
+
+
+def _check_column(option: str, name: str, table: "pd.DataFrame", path: Path) -> None:
+    """Refuse a column that there is not, or more than once."""
+    count = list(table.columns).count(name)
+    if count > 1:
+        raise ValueError(
+            f"{option} {name}: {path} has {count} columns of this name: rename all but one"
+        )
+    if not count:
+        nearby = nearest(name, table)
+        raise ValueError(
+            f"{option} {name}: no such column in {path}{nearby}{_elsewhere(name, table)}"
+        )
+
+
+def _elsewhere(name: str, table: "pd.DataFrame") -> str:
+    """The option to type if a column that was not found is on another sheet, or a value."""
+    sheets = table.attrs.get(SHEETS, [])
+    if len(sheets) > 1:
+        return f"; its sheets are {_listed(sheets)}: name one by --sheet"
+    if table.shape[1] == 1 and len(str(table.columns[0]).split()) > 1:
+        return "; if blanks are between its columns, add --sep ' '"
+    for place, column in enumerate(table.columns):
+        if table.dtypes.iloc[place].kind not in "iufb" and (table.iloc[:, place] == name).any():
+            return (
+                f"; {column} has this value: a row for each model and item needs --model {column}"
+            )
+    return ""
+
+
+def by_model(
+    table: "pd.DataFrame", models: Sequence[str], form: Form, kept: Mapping[str, str]
+) -> "pd.DataFrame":
+    """A long table with a row for each item, and a column for each model in the place of its rows.
+
+    `kept` are other columns by their options, which must be the same for all rows of an item.
+    """
+    items = form.items
+    lost = _listed([name for name in (form.model, *items) if table[name].isna().any()])
+    if lost:
+        raise ValueError(f"columns with missing values: {lost}; every row has a model and an item")
+    model_of_row = table[form.model].astype(str)
+    for name in models:
+        if name not in set(model_of_row):
+            raise ValueError(
+                f"--scores {name}: no such model in {form.model}, which has "
+                f"{_listed(model_of_row.unique().tolist())}"
+            )
+        if name in (*kept.values(), *items):
+            raise ValueError(f"--scores {name}: a column has the name of this model: rename it")
+    table = table[model_of_row.isin(models)]
+    kept_columns = [name for name in dict.fromkeys(kept.values()) if name not in items]
+    for column in kept_columns:
+        differing = table.groupby(items)[column].nunique(dropna=False) > 1
+        if differing.any():
+            raise ValueError(
+                f"{column} differs between rows of one item, such as {form.item} "
+                f"{differing.idxmax()}: it must be the same for all models"
+            )
+    twice = table[table.duplicated([form.model, *items])]
+    if len(twice):
+        model, *item = map(str, twice.iloc[0][[form.model, *items]])
+        raise ValueError(
+            f"{model} has several rows for {form.item} {', '.join(item)}: also name what tells "
+            "them apart, as in --item question,epoch"
+        )
+    wide = table.drop_duplicates(items).set_index(items)[kept_columns]
+    for name in models:
+        wide[name] = table[model_of_row == name].set_index(items)[form.value]
+    return wide.reset_index()
+
+
+def marked(table: "pd.DataFrame", names: Sequence[str], right: str | None) -> "pd.DataFrame":
+    """The table with answers marked as right or wrong, where marks are words such as C and I."""
+    marks = [mark for name in names for mark in table[name].dropna().unique().tolist()]
+    words = [str(mark) for mark in dict.fromkeys(marks)]
+    if right is None:
+        texts = [mark for mark in marks if isinstance(mark, str)]
+        if texts:
+            raise ValueError(
+                f"--scores {','.join(names)}: marks are {_listed(words)}, but --loss correct needs "
+                "True or 1 for right answers, False or 0 for wrong ones: name the mark of a right "
+                f"answer, as in --pos-label {texts[0]}, if all others mean wrong"
+            )
+        return table
+    if right not in words:
+        raise ValueError(f"--pos-label {right} is not among the marks, which are {_listed(words)}")
+    wrong = [word for word in words if word != right]
+    show_warning(f"{right} counts as right, and as wrong: {_listed(wrong) or 'nothing'}.")
+    # Missing marks stay missing.
+    return table.assign(
+        **{name: (table[name].astype(str) == right).where(table[name].notna()) for name in names}
+    )
+
+
+def missing_as_wrong(
+    table: "pd.DataFrame", names: Sequence[str], target: str | None
+) -> "pd.DataFrame":
+    """The table with wrong answers in the place of missing ones: False, or another label."""
+    wrong: Any = False
+    if target is not None:
+        labels = table[target].dropna().unique().tolist()
+        label_after = dict(zip(labels, labels[1:] + labels[:1], strict=True))
+        wrong = table[target].map(label_after) if len(labels) > 1 else None
+    gaps = table[list(names)].isna().sum()
+    counts = _listed([f"{count} in {name}" for name, count in gaps.items() if count])
+    if counts:
+        show_warning(f"missing answers count as wrong ({counts}); {MISSING}.")
+    return table.assign(**{name: table[name].where(table[name].notna(), wrong) for name in names})
 
 
 def listed_columns(
@@ -100,8 +250,7 @@ def listed_columns(
             else [name.strip() for name in option_value.split(",")]
         )
         for name in names:
-            if name not in table.columns:
-                raise ValueError(f"{option} {name}: no such column in {path}{nearest(name, table)}")
+            _check_column(option, name, table, path)
         columns += names
     return columns
 
@@ -201,4 +350,9 @@ def _listed(names: Any) -> str:
 
 def as_label(label_text: str | None, response: Any) -> Any:
     """The label that is written like `label_text`; labels read from a file may be numbers."""
-    return next((label for label in response if str(label) == label_text), label_text)
+
+    def written(label: Any) -> tuple[str, ...]:
+        # Next to missing values, pandas reads whole numbers as 1.0.
+        return (str(label), f"{label:g}") if isinstance(label, float) else (str(label),)
+
+    return next((label for label in response if label_text in written(label)), label_text)

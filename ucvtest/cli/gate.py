@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
+from ucvtest.cli.files import Form
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
@@ -15,16 +16,20 @@ from ucvtest.cli.options import (
     FoldOption,
     GroupsOption,
     GroupWeightName,
+    ItemOption,
     MetricOption,
-    MissingOption,
+    ModelOption,
     PositiveOption,
     QuietOption,
     RepeatOption,
     ReportOption,
     RuleGroupWeightOption,
     RuleLossName,
+    RuleMissingOption,
     SepOption,
+    SheetOption,
     TruthOption,
+    ValueOption,
     check_margin,
     check_options,
 )
@@ -45,7 +50,11 @@ EXIT_STATUS: "dict[Decision, int]" = {"pass": 0, "fail": 1, "undecided": 3}
 def gate(
     data: DataArgument,
     scores: Annotated[
-        str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
+        str,
+        typer.Option(
+            metavar="NEW,OLD",
+            help="Columns with the predictions of both models; with --model, their names.",
+        ),
     ],
     margin: Annotated[
         float,
@@ -72,8 +81,12 @@ def gate(
     group_weight: RuleGroupWeightOption = None,
     fold: FoldOption = None,
     repeat: RepeatOption = None,
-    missing: MissingOption = "raise",
+    model: ModelOption = None,
+    item: ItemOption = None,
+    value: ValueOption = None,
+    missing: RuleMissingOption = "raise",
     sep: SepOption = None,
+    sheet: SheetOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
     json: Annotated[
         Path | None,
@@ -97,6 +110,8 @@ def gate(
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
       ucvtest gate visits.csv --target died --scores new,old --margin 0.05 --groups patient
+      ucvtest gate answers.csv --model model --item question --value correct \\
+          --scores new,old --loss correct --margin 0.05
       ucvtest gate holdout.csv --target days --event died --scores new,old --margin 0.05 \\
           --metric harrell
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
@@ -107,9 +122,8 @@ def gate(
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r:.60}")
         row_columns = {"event": event, "groups": groups, "fold": fold, "repeat": repeat}
-        losses = losses_of(
-            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
-        )
+        form = Form(sep, sheet, missing, model, item, value)
+        losses = losses_of(data, target, names, (loss, metric), pos_label, form, row_columns)
         if groups is None and group_weight is not None:
             raise ValueError("--group-weight does not apply without --groups")
         result = _run_test(losses, names, group_weight, of_folds=fold is not None)

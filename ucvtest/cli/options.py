@@ -98,6 +98,33 @@ SepOption = Annotated[
     str | None,
     typer.Option(help="What separates columns: one character, or tab. [default: found]"),
 ]
+SheetOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Sheet of an Excel file; in JSON the key of the array of records, as in "
+        "results.results. [default: the first sheet, the only array]"
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with the model of each row, if the table has a row for each model and item: "
+        "--scores then names models, and --item and --value the other columns.",
+    ),
+]
+ItemOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL,COL,...",
+        help="Column with the question, or other item, of each row (with --model); several if only "
+        "they tell rows of a model apart, such as question,epoch.",
+    ),
+]
+ValueOption = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column with the prediction, score or mark (with --model)."),
+]
 LossOption = Annotated[
     LossName | None,
     typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
@@ -113,7 +140,8 @@ PositiveOption = Annotated[
     str | None,
     typer.Option(
         help="The positive class, which columns of scores and probabilities are about. Labels "
-        "other than 0 and 1, false and true, or -1 and 1 need it."
+        "other than 0 and 1, false and true, or -1 and 1 need it. With --loss correct, the mark of "
+        "a right answer, such as C; all others are wrong."
     ),
 ]
 AlphaOption = Annotated[float, typer.Option(help="One minus the confidence level of the interval.")]
@@ -217,6 +245,15 @@ MissingOption = Annotated[
     ),
 ]
 
+RuleMissingOption = Annotated[
+    Literal["raise", "drop", "wrong"],
+    typer.Option(
+        help="Rows with missing values, which are empty fields and words such as NA, None and "
+        "null: refuse them, leave them out with a note, or count missing answers as wrong (with "
+        "--loss correct and zero_one), as where a model ended in an error."
+    ),
+]
+
 OWN_OPTIONS = {
     "--learn-size": ("constructor", "learn_size", None),
     "--variance": ("fit", "variance", "auto"),
@@ -276,6 +313,17 @@ def check_truth(target: str | None, loss: RuleLossName | None, metric: str | Non
         raise ValueError(
             f"--target does not apply with --loss {loss}, whose columns show how good answers are: "
             "leave it out"
+        )
+
+
+def check_long(model: str | None, item: str | None, value: str | None) -> None:
+    """Refuse a long table whose columns are not all named."""
+    named = {"--model": model, "--item": item, "--value": value}
+    lacking = [option for option, column in named.items() if column is None]
+    if lacking and len(lacking) < len(named):
+        raise ValueError(
+            f"{lacking[0]} is missing: a table with a row for each model and item needs --model, "
+            "--item and --value, which name columns; --scores then names models"
         )
 
 

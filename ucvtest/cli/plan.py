@@ -20,6 +20,7 @@ from ucvtest.cli.options import (
     OneHotOption,
     QuietOption,
     SepOption,
+    SheetOption,
     check_options,
     parse_sizes,
 )
@@ -71,6 +72,7 @@ def plan(
     missing: MissingOption = "raise",
     one_hot: OneHotOption = False,
     sep: SepOption = None,
+    sheet: SheetOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
     drop: DropOption = None,
     plot: Annotated[
@@ -95,7 +97,7 @@ def plan(
     with one_line_errors(plan):
         check_options(alpha, plot, None if json == STDOUT else json)
         X, y, labels = read(
-            data, target, drop or [], groups, sep=sep, one_hot=one_hot, missing=missing
+            data, target, drop or [], groups, sep=sep, sheet=sheet, one_hot=one_hot, missing=missing
         )
 
         import ucvtest as uv

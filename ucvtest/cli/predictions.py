@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read_table, truth, without_gaps
+from ucvtest.cli.files import (
+    RIGHT_OR_WRONG,
+    RULES_REMEDY,
+    WRONG_REMEDY,
+    Form,
+    as_label,
+    by_model,
+    marked,
+    missing_as_wrong,
+    read_table,
+    truth,
+    without_gaps,
+)
 from ucvtest.cli.options import (
     AlphaOption,
     AlternativeName,
@@ -15,10 +27,11 @@ from ucvtest.cli.options import (
     EventOption,
     FoldOption,
     GroupsOption,
+    ItemOption,
     JsonOption,
     MethodsTextOption,
     MetricOption,
-    MissingOption,
+    ModelOption,
     PlotOption,
     PositiveOption,
     QuietOption,
@@ -26,9 +39,13 @@ from ucvtest.cli.options import (
     ReportOption,
     RuleGroupWeightOption,
     RuleLossName,
+    RuleMissingOption,
     SepOption,
+    SheetOption,
     TruthOption,
+    ValueOption,
     check_event,
+    check_long,
     check_options,
     check_truth,
     method_name,
@@ -42,7 +59,11 @@ if TYPE_CHECKING:
 def predictions(
     data: DataArgument,
     scores: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Columns with the predictions of each rule.")
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns with the predictions of each rule; with --model, names of models.",
+        ),
     ],
     target: TruthOption = None,
     loss: Annotated[
@@ -82,8 +103,12 @@ def predictions(
     correction: Annotated[
         CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
     ] = "holm",
-    missing: MissingOption = "raise",
+    model: ModelOption = None,
+    item: ItemOption = None,
+    value: ValueOption = None,
+    missing: RuleMissingOption = "raise",
     sep: SepOption = None,
+    sheet: SheetOption = None,
     alpha: AlphaOption = 0.05,
     plot: PlotOption = None,
     json: JsonOption = None,
@@ -106,6 +131,8 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
       ucvtest predictions holdout.csv --target days --event died --scores new,old --metric uno
       ucvtest predictions answers.csv --scores model --loss correct --groups question
+      ucvtest predictions answers.csv --model model --item question --value correct \\
+          --scores new,old --loss correct
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
       ucvtest predictions heart.csv --target died --scores new,old --report heart.html
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
@@ -119,9 +146,8 @@ def predictions(
             "fold": fold,
             "repeat": repeat,
         }
-        losses = losses_of(
-            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
-        )
+        form = Form(sep, sheet, missing, model, item, value)
+        losses = losses_of(data, target, names, (loss, metric), pos_label, form, row_columns)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
@@ -181,10 +207,10 @@ def losses_of(
     names: list[str],
     loss_and_metric: tuple[RuleLossName | None, str | None],
     pos_label: str | None,
-    rows: tuple[str | None, str],
+    form: Form,
     row_columns: dict[str, str | None],
 ) -> "Losses":
-    """The losses by --loss and --metric; `rows` are --sep and --missing.
+    """The losses by --loss and --metric of a file.
 
     `row_columns` are columns by the names of their options.
     """
@@ -198,14 +224,37 @@ def losses_of(
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
         column_words = "the true response" if row_columns["fold"] == target else "a prediction"
         raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
-    option_columns = [("--scores", name) for name in names]
-    option_columns = option_columns if target is None else [("--target", target), *option_columns]
-    option_columns += [
-        (f"--{option}", name) for option, name in row_columns.items() if name is not None
-    ]
-    sep, missing = rows
+    kept = {
+        option: name
+        for option, name in {"target": target, **row_columns}.items()
+        if name is not None
+    }
+    check_long(form.model, form.item, form.value)
+    right_or_wrong = loss in RIGHT_OR_WRONG and metric is None
+    if form.missing == "wrong" and not right_or_wrong:
+        raise ValueError(
+            "--missing wrong is for answers that are right or wrong, as with --loss correct and "
+            "zero_one: use --missing drop"
+        )
+    option_columns = [(f"--{option}", name) for option, name in kept.items()]
+    if form.model is None or form.item is None or form.value is None:
+        option_columns += [("--scores", name) for name in names]
+        table = read_table(data, option_columns, form.sep, form.sheet)
+    else:
+        option_columns += [("--model", form.model), ("--value", form.value)]
+        option_columns += [("--item", item) for item in form.items]
+        table = read_table(data, option_columns, form.sep, form.sheet)
+        table = by_model(table, names, form, kept)
+    if loss == "correct":
+        table = marked(table, names, pos_label)
+    if form.missing == "wrong":
+        table = missing_as_wrong(table, names, target)
+    offered = right_or_wrong and table[names].isna().any(axis=None)
     table = without_gaps(
-        read_table(data, option_columns, sep), [name for _, name in option_columns], missing
+        table,
+        [*kept.values(), *names],
+        "drop" if form.missing == "drop" else "raise",
+        WRONG_REMEDY if offered else RULES_REMEDY,
     )
 
     import ucvtest as uv
@@ -219,10 +268,9 @@ def losses_of(
     repeat = columns.get("repeat")
     if loss == "correct":
         unused = ("weight", "fold", "repeat")
-        loss_arguments = {f"--{option}": row_columns.get(option) for option in unused}
-        for option, column_or_label in (loss_arguments | {"--pos-label": pos_label}).items():
-            if column_or_label is not None:
-                raise ValueError(f"{option} does not apply with --loss correct: leave it out")
+        for option in unused:
+            if row_columns.get(option) is not None:
+                raise ValueError(f"--{option} does not apply with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
     label = pos_label
     if pos_label is not None and target is not None:

@@ -24,6 +24,7 @@ from ucvtest.cli.options import (
     ScoringOption,
     SeedOption,
     SepOption,
+    SheetOption,
     TargetOption,
     check_options,
     listed_learners,
@@ -59,6 +60,7 @@ def select(
     ] = "group",
     drop: DropOption = None,
     sep: SepOption = None,
+    sheet: SheetOption = None,
     one_hot: OneHotOption = False,
     missing: MissingOption = "raise",
     seed: SeedOption = 0,
@@ -77,7 +79,7 @@ def select(
         if groups is None and group_weight != "group":
             raise ValueError("--group-weight does not apply without --groups")
         X, y, labels = read(
-            data, target, drop or [], groups, sep=sep, one_hot=one_hot, missing=missing
+            data, target, drop or [], groups, sep=sep, sheet=sheet, one_hot=one_hot, missing=missing
         )
 
         import ucvtest as uv

@@ -13,7 +13,7 @@ from ucvtest.data.class_order import (
     names_classes,
     order_setting,
 )
-from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
@@ -160,7 +160,8 @@ class FromPredictions:
             clusters count the same. For survival times, "harrell", "uno" and
             ``uv.metrics.auc(at=5)`` need risks; higher risks mean earlier events.
             ``uv.metrics.brier(at=5)`` needs probabilities of an event by then, and
-            ``uv.metrics.integrated_brier`` a column for each time.
+            ``uv.metrics.integrated_brier`` a column for each time, in their order or named by
+            them.
         groups : array-like, shape (n,), optional
             The cluster of each observation, which is the unit of resampling: labels of any type.
             Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
@@ -404,9 +405,11 @@ def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any
         return arguments, predictions
     for argument, name in column_names.items():
         if name not in predictions:
+            several = len(getattr(predictions, "attrs", {}).get(SHEETS, ())) > 1
             raise ValueError(
                 f"{argument}={name!r:.60} is not a column of predictions, which has "
                 f"{listed(list(predictions))}"
+                + (": read another sheet by pandas.read_excel(sheet_name=)" if several else "")
             )
     named_columns = {argument: predictions[name] for argument, name in column_names.items()}
     names = list(column_names.values())

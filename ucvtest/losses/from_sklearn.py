@@ -125,8 +125,8 @@ class FromSklearn(FromPredictions):
             ``return_indices=True`` or with `cv`; splits must be the same for all. With `cv` and
             `y`, the array from ``cross_val_score`` or ``cross_val_predict`` is also accepted. Or a
             fitted search such as GridSearchCV, or its ``cv_results_``: each candidate is then a
-            learner. Or skore's CrossValidationReport, ComparisonReport, or a mapping of
-            CrossValidationReports.
+            learner, named by its parameters, and numbered if it comes several times. Or skore's
+            CrossValidationReport, ComparisonReport, or a mapping of CrossValidationReports.
         n_obs : int, optional
             Number of observations in the data; by default the length of `y`, or the number in the
             indices.

@@ -32,7 +32,7 @@ def numbered_labels(
         if n_missing:
             raise ValueError(
                 f"{quoted(name)} has {n_missing} missing values: drop these observations for all "
-                "rules"
+                "rules, or give them a label that counts as wrong"
             )
         labels = predicted.tolist()
         _check_labels(name, labels, classes[:n_known])

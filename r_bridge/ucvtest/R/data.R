@@ -303,11 +303,11 @@ like_response <- function(labels, y) {
   else labels
 }
 
-refuse_missing <- function(values, name) {
+refuse_missing <- function(values, name, or = "impute them") {
   found <- missing_values(values)
   if (!is.null(found))
     stop_user("'", name, "' has ", found, ": drop these observations",
-              if (name == "y") " (na.action = na.omit with a formula)", ", or impute them")
+              if (name == "y") " (na.action = na.omit with a formula)", ", or ", or)
 }
 
 # How many rows lack a value, and in which columns; NULL where none does.

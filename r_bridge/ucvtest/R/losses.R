@@ -89,7 +89,8 @@ correct_losses <- function(correct, groups = NULL) {
   name <- paste("answers of", deparse1(substitute(correct)))
   refuse_other_rows(c(rows_by_name(correct, "correct"), list(groups = groups)))
   correct <- named_columns(correct, "correct")
-  for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column))
+  for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column),
+                                                   "count them as wrong (FALSE)")
   # Files have them as text.
   marks <- lapply(correct, function(each) {
     if (all(as.character(each) %in% c("FALSE", "TRUE"))) as.numeric(as.logical(as.character(each)))

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import shlex
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -170,7 +171,8 @@ def test_words_that_count_as_missing_are_named_by_column(folder):
     call = "--target region --scores guess --missing"
     columns = "Error: columns with missing values: region, guess; leave out their rows with"
     refused = typed(f"predictions na.csv {call} raise").stderr
-    assert refused == f"{columns} --missing drop; {MISSING}; {hint}\n"
+    wrong = ", or count them as wrong with --missing wrong if a model ended in an error"
+    assert refused == f"{columns} --missing drop{wrong}; {MISSING}; {hint}\n"
     left_out = "32 rows with missing values are left out (30 in region, 32 in guess)"
     for command in (f"predictions na.csv {call} drop", f"gate na.csv {call} drop --margin 0.1"):
         shown = typed(command.replace("guess", "guess,x") if "gate" in command else command)
@@ -327,6 +329,9 @@ def test_files_of_other_forms(tmp_path, name):
         ('{"y": [0, 1]}', "'y' contains arrays or objects"),
         ("[1, 2]", "JSON without records"),
         ('{"y": 1', "looks like JSON but contains neither"),
+        ('{"y": 1, "y": 2}', "has 'y' twice in one object"),
+        ('[{"y": {"a": 1}, "y.a": 2}]', "has 'y.a' twice in one object"),
+        ('{"a": [{"y": 1}], "b": {"c": [{"y": 1}]}}', r"\(a, b.c\): name one by --sheet"),
     ],
 )
 def test_json_of_another_shape_is_refused_for_what_it_is(tmp_path, text, said):
@@ -355,3 +360,179 @@ def test_metrics_of_numbers_have_no_positive_class(folder, line):
     message = "--pos-label does not apply with --metric r2, which is about numbers: leave it out"
     assert outcome.exit_code == 2
     assert message in " ".join(outcome.stderr.split())
+
+
+RULES = pd.DataFrame({"y": np.arange(40) % 2})
+RULES["new"] = np.round(0.3 * RULES["y"] + 0.7 * np.random.default_rng(8).random(40), 3)
+RULES["old"] = np.round(np.random.default_rng(9).random(40), 3)
+TEXT = RULES.to_csv(index=False)
+COMMAS = RULES.to_csv(index=False, sep=";", decimal=",")
+
+HABITS = {
+    "a hint of Excel": "sep=;\n" + COMMAS,
+    "a comment": "# run 17, of May\n" + TEXT,
+    "a title and a blank line": "Run 17;;\n\n" + COMMAS,
+    "tabs and decimal commas": COMMAS.replace(";", "\t"),
+    "commas in quotes": RULES.astype(str).replace(r"\.", ",", regex=True).to_csv(index=False),
+    "blank rows at the end": COMMAS + ";;\n;;\n",
+    "blanks around names": TEXT.replace("y,new,old", "y , new , old"),
+    "percentages": (RULES[["new", "old"]] * 100).round(1).astype(str).add("%")
+    .assign(y=RULES["y"]).to_csv(index=False),
+    "percentages with commas": (RULES[["new", "old"]] * 100).round(1).astype(str).add(" %")
+    .replace(r"\.", ",", regex=True).assign(y=RULES["y"]).to_csv(index=False, sep=";"),
+    "a column that is not read": RULES.assign(z=1, w=2).to_csv(index=False).replace("z,w", "z,z"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", HABITS.values(), ids=HABITS)
+@pytest.mark.filterwarnings("always:.*(blank rows|percentages)")
+def test_habits_of_spreadsheets_do_not_change_an_answer(folder, content):
+    (folder / "a.csv").write_text(content)
+    found = typed("predictions a.csv --target y --scores new,old --loss squared --json -")
+    assert found.exit_code == 0, found.stderr
+    losses = uv.Losses.from_predictions("y", RULES, loss="squared")
+    expected = uv.HoldOutTest.from_losses(losses).fit()
+    answer = json.loads(found.stdout)
+    assert (answer["estimate"], answer["n_obs"]) == (pytest.approx(expected.estimate), 40)
+    assert ("are read as shares, 12.5% as 0.125" in found.stderr) == ("%" in content)
+    assert ("2 blank rows at the end are left" in found.stderr) == content.endswith(";;\n")
+
+
+NAMES_IN_FILES = {
+    "a column twice": (TEXT.replace("y,new,old", "y,new,new"), "2 columns of this name"),
+    "thousands or thousandths": ('y,new\n1,"1,234"\n0,"5,678"\n', "contains strings"),
+    "blanks": (TEXT.replace(",", "  "), "add --sep ' '"),
+    "a row for each model": ("model,y,z\nnew,1,1\nold,1,0\n", "needs --model model"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), NAMES_IN_FILES.values(), ids=NAMES_IN_FILES)
+def test_what_to_do_about_names_in_files(folder, content, said):
+    (folder / "a.csv").write_text(content)
+    found = typed("predictions a.csv --target y --scores new --loss squared")
+    assert found.exit_code == 2
+    assert said in found.stderr
+
+
+def test_columns_between_blanks_and_accents_in_two_ways(folder):
+    aligned = TEXT.replace(",", "   ").replace("new", unicodedata.normalize("NFD", "modèle"))
+    (folder / "a.txt").write_text(aligned)
+    typed_names = [unicodedata.normalize(form, "modèle") for form in ("NFC", "NFD")]
+    for name in typed_names:
+        line = f"predictions a.txt --target y --scores {name},old --loss auc -q --sep ' '"
+        assert typed(line).exit_code == 0
+
+
+def test_sheets_and_rows_above_a_header(folder):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter("a.xlsx") as book:
+        pd.DataFrame({"notes": ["of May"]}).to_excel(book, sheet_name="cover", index=False)
+        pd.DataFrame([["Run 17"]]).to_excel(book, sheet_name="data", index=False, header=False)
+        RULES.to_excel(book, sheet_name="data", index=False, startrow=2)
+    line = "predictions a.xlsx --target y --scores new,old --loss auc -q"
+    assert "its sheets are cover, data: name one by --sheet" in typed(line).stderr
+    assert (
+        "--sheet dat is not in a.xlsx, which has cover, data" in typed(f"{line} --sheet dat").stderr
+    )
+    RULES.to_csv("a.csv", index=False)
+    expected = typed(line.replace("xlsx", "csv")).stdout
+    assert typed(f"{line} --sheet data").stdout == expected
+    with pytest.raises(ValueError, match=r"read another sheet by pandas.read_excel\(sheet_name=\)"):
+        uv.Losses.from_predictions("y", "a.xlsx", loss="auc")
+
+
+def marks_of_two(n=60):
+    rng = np.random.default_rng(4)
+    return pd.DataFrame({"new": rng.random(n) < 0.8, "old": rng.random(n) < 0.6}).astype(int)
+
+
+def test_answers_that_ended_in_an_error_are_left_out_or_wrong(folder):
+    marks = marks_of_two(200).astype(float)
+    marks["new"] = (marks["old"] - (marks.index < 12)).abs()
+    marks.loc[marks.index[marks["old"] == 1][-60:], "new"] = np.nan
+    marks.to_csv("a.csv", index=False)
+    marks.fillna(0).to_csv("b.csv", index=False)
+    labels = pd.DataFrame({"y": np.where(marks.index % 3 == 0, "b", "a")})
+    for name in marks:
+        other = labels["y"].map({"a": "b", "b": "a"})
+        labels[name] = labels["y"].where(marks[name] == 1, other).where(marks[name].notna())
+    labels.to_csv("c.csv", index=False)
+    asked = "--scores new,old --margin 0.1 -q"
+    for options in ("a.csv --loss correct", "c.csv --target y"):
+        line = f"gate {options} {asked}"
+        refused = typed(line)
+        assert "--missing drop, or count them as wrong with --missing wrong if" in refused.stderr
+        counted = typed(f"{line} --missing wrong --json -")
+        assert "missing answers count as wrong (60 in new)" in counted.stderr
+        expected = json.loads(typed(f"gate b.csv --loss correct {asked} --json -").stdout)
+        answer = json.loads(counted.stdout)
+        assert answer["decision"] == expected["decision"] == "fail"
+        assert abs(answer["estimate"]) == pytest.approx(abs(expected["estimate"]))
+        assert typed(f"{line} --missing drop").exit_code == 0
+    refused = typed("predictions a.csv --scores new,old --loss score --missing wrong")
+    assert "--missing wrong is for answers that are right or wrong" in refused.stderr
+
+
+def test_marks_that_are_words(folder):
+    marks_of_two().to_csv("a.csv", index=False)
+    marks_of_two().replace({1: "C", 0: "I"}).to_csv("b.csv", index=False)
+    line = "--scores new,old --loss correct -q"
+    assert "as in --pos-label" in typed(f"predictions b.csv {line}").stderr
+    named = typed(f"predictions b.csv {line} --pos-label C")
+    assert "C counts as right, and as wrong: I" in named.stderr
+    assert named.stdout == typed(f"predictions a.csv {line}").stdout
+    assert (
+        "--pos-label D is not among the marks"
+        in typed(f"predictions b.csv {line} --pos-label D").stderr
+    )
+
+
+def test_a_row_for_each_model_and_item(folder):
+    wide = marks_of_two().assign(question=np.arange(60) // 2, epoch=np.arange(60) % 2)
+    wide.to_csv("wide.csv", index=False)
+    long = wide.melt(["question", "epoch"], ["new", "old"], "model", "correct")
+    long.sample(frac=1, random_state=0).to_csv("long.csv", index=False)
+    records = {"results": {"prompts": [{"raw": "?"}], "results": long.to_dict("records")}}
+    (folder / "long.json").write_text(json.dumps(records, indent=1))
+    line = "--scores new,old --loss correct --groups question -q"
+    expected = typed(f"predictions wide.csv {line}").stdout
+    columns = "--model model --value correct --item"
+    for file in ("long.csv", "long.json --sheet results.results"):
+        found = typed(f"predictions {file} {line} {columns} question,epoch")
+        assert found.stdout == expected
+    refused = typed(f"predictions long.csv {line} {columns} question").stderr
+    assert "several rows for question" in refused
+    assert "as in --item question,epoch" in refused
+    long[1:].to_csv("part.csv", index=False)
+    assert (
+        "missing values: new"
+        in typed(f"predictions part.csv {line} {columns} question,epoch").stderr
+    )
+    long.assign(ward=np.arange(120)).to_csv("wards.csv", index=False)
+    other = typed(
+        f"predictions wards.csv {line} {columns} question,epoch".replace(
+            "groups question", "groups ward"
+        )
+    )
+    assert "ward differs between rows of one item" in other.stderr
+    assert "--item is missing" in typed(f"predictions long.csv {line} --model model").stderr
+    assert (
+        "no such model in model, which has"
+        in typed(f"predictions long.csv --scores a --loss correct {columns} question,epoch").stderr
+    )
+
+
+def test_only_named_columns_are_read(folder):
+    marks = marks_of_two()
+    rows = [{**row, "doc": {"q": [1]}, "resps": [["x"]]} for row in marks.to_dict("records")]
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    marks.to_csv("a.csv", index=False)
+    line = "--scores new,old --loss correct -q"
+    found = typed(f"predictions a.jsonl {line}")
+    assert found.stdout == typed(f"predictions a.csv {line}").stdout
+    assert (
+        "'doc.q' contains arrays" in typed("predictions a.jsonl --scores doc.q --loss score").stderr
+    )
+    assert "contains arrays" in typed("compare a.jsonl --target new --learner lda --one-hot").stderr
+    with pytest.raises(ValueError, match="contains arrays or objects"):
+        uv.Losses.from_correct("a.jsonl")

@@ -286,7 +286,7 @@ def test_bool_and_categorical_labels_are_labels():
             {"rules": {"a": RULES["a"].astype(str)}},
             r"but the labels of y .*, all numbers or all text$",
         ),
-        ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
+        ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 .* label that"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
         ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
         ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),

@@ -67,8 +67,9 @@ class DieboldMarianoTest(ResamplingTest):
     Raises
     ------
     ValueError
-        If rows are learnt from that come after those tested, or an argument cannot be used; always
-        before the first fit.
+        If rows are learnt from that come after those tested, if dates of rows (a DatetimeIndex or
+        PeriodIndex) are not the steps of one series in its order, or an argument cannot be used;
+        always before the first fit.
 
     Notes
     -----

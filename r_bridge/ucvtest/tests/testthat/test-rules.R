@@ -168,7 +168,8 @@ test_that("answers that are right or wrong have exact intervals, by clusters too
   expect_equal(all_right$settings$group_weight, "row")
   expect_equal(hold_out_test(clustered, "b", group_weight = "group")$settings$group_weight, "group")
   expect_match(message_of(correct_losses(list(a = c(1, 0.5)))), "prediction_losses")
-  expect_match(message_of(correct_losses(list(a = c(TRUE, NA)))), "missing")
+  expect_match(message_of(correct_losses(list(a = c(TRUE, NA)))),
+               "missing values in 1 row: drop these observations, or count them as wrong \\(FALSE\\)")
   for (text in list(as.character(right), factor(right)))
     expect_equal(correct_losses(list(a = text))$means[[1]], mean(right))
   expect_match(message_of(correct_losses(list(a = ifelse(right, "yes", "no")))), fixed = TRUE,
