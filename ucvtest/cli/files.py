@@ -187,7 +187,7 @@ def by_model(
             )
     twice = table[table.duplicated([form.model, *items])]
     if len(twice):
-        model, *item = map(str, twice.iloc[0][[form.model, *items]])
+        model, *item = map(str, twice.iloc[0][[str(form.model), *items]])
         raise ValueError(
             f"{model} has several rows for {form.item} {', '.join(item)}: also name what tells "
             "them apart, as in --item question,epoch"

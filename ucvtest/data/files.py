@@ -164,7 +164,7 @@ def _parquet(file_bytes: bytes, name: str) -> "pd.DataFrame":
     for place, (_, column) in enumerate(table.items()):
         # Decimals of databases are numbers here.
         if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "decimal":
-            table.isetitem(place, pd.to_numeric(column))
+            table.isetitem(place, pd.to_numeric(column).to_numpy())
     return table
 
 
@@ -415,7 +415,7 @@ def _with_shares(table: "pd.DataFrame", separator: str, name: str) -> "pd.DataFr
         listed = ", ".join(str(table.columns[place]) for place in shares)
         warn_caller(f"{name}: percentages in {listed} are read as shares, 12.5% as 0.125")
     for place, column in shares.items():
-        table.isetitem(place, column)
+        table.isetitem(place, column.to_numpy())
     return table
 
 

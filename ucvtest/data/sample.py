@@ -563,7 +563,7 @@ def numbers_other_order(names: Any) -> bool:
 def fault_of_dates(*columns: Any) -> str:
     """Why rows named by dates are not the steps of one series, in words; "" without such names."""
     for column in columns:
-        names = getattr(column, "index", None)
+        names: Any = getattr(column, "index", None)
         if getattr(names, "inferred_type", "") in ("date", "datetime"):
             names = sys.modules["pandas"].DatetimeIndex(names)
         kind = type(names).__name__

@@ -126,7 +126,9 @@ class DieboldMarianoTest(ResamplingTest):
             )
         sample, observed = question.sample, question.observed
         dates = "" if sample is None else sample.fault_of_dates
-        if dates := dates if observed is None else observed.losses.settings.get(DATES):
+        if observed is not None:
+            dates = observed.losses.settings.get(DATES, "")
+        if dates:
             raise ValueError(
                 f"rows {dates}, but this test is about losses one step apart in time: pass one "
                 "series in the order of time (.sort_index()), or arrays (.to_numpy()) if rows are "
