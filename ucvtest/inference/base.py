@@ -621,8 +621,8 @@ class HypothesisTest(ABC):
         """
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
-            result = self._answer(options, replace(execution, bar=bar))
-        return replace(finished(question, result), elapsed=time.perf_counter() - started)
+            result = finished(question, self._answer(options, replace(execution, bar=bar)))
+        return replace(result, elapsed=time.perf_counter() - started)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
