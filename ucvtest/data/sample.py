@@ -374,6 +374,11 @@ def make_sample(
         `groups` has missing values, or a single class or group; or if `pos_label` is not a label of
         `y`.
     """
+    if isinstance(X, str):
+        remedy = "read it by pandas, and pass X and y"
+        if "~" in X:
+            remedy = f"a test class reads it, as in uv.CorrectedTTest.from_formula({X!r:.60}, data)"
+        raise ValueError(f"X must contain the features, got the text {X!r:.60}: {remedy}")
     # A copy, so that changing the data between the test and its fit does not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
