@@ -6,7 +6,7 @@ environment variable ``UCVTEST_AUTOLOG`` asks for it.
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -19,6 +19,7 @@ __all__ = [
     "FitHook",
     "LoggingHook",
     "OutcomeHook",
+    "WorkerHook",
     "add_hook",
     "bars_by",
     "computed_from",
@@ -61,6 +62,14 @@ class OutcomeHook(FitHook, Protocol):
 
         Of a selection that is what `fitting` got; of a plan without data None.
         """
+
+
+@runtime_checkable
+class WorkerHook(FitHook, Protocol):
+    """A hook that surrounds fits in other processes too, which know nothing of its `fitting`."""
+
+    def in_worker(self) -> Callable[[], AbstractContextManager[Any]]:
+        """What makes the context of fits there; it is pickled, and called in every process."""
 
 
 @runtime_checkable
@@ -149,6 +158,11 @@ def fitting(test: Any) -> Iterator[None]:
         for hook in tuple(_hooks):
             stack.enter_context(_context_of(hook, test))
         yield
+
+
+def worker_contexts() -> tuple[Callable[[], AbstractContextManager[Any]], ...]:
+    """What makes the contexts of all hooks in a worker process."""
+    return tuple(hook.in_worker() for hook in tuple(_hooks) if isinstance(hook, WorkerHook))
 
 
 @contextmanager

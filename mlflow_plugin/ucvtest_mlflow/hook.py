@@ -1,6 +1,7 @@
 """Automatic logging: a hook on every fit, and a spool for what could not be sent."""
 
 import logging
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from ucvtest_mlflow.servers import (
     require_same_server,
 )
 from ucvtest_mlflow.spool import Spool, default_spool_dir
+from ucvtest_mlflow.workers import paused_in_worker
 
 if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
@@ -48,6 +50,10 @@ class AutologHook:
     def fitting(self, test: Any) -> AbstractContextManager[None]:
         """Hide the fits of the resampling from MLflow's integrations."""
         return autologging_paused()
+
+    def in_worker(self) -> Callable[[], AbstractContextManager[None]]:
+        """The same in joblib's processes, where a learner's module may have turned them on."""
+        return paused_in_worker
 
     def fitted(self, test: Any, result: TestResult) -> None:
         """Log the result, or keep it for later with a warning that says where."""

@@ -16,6 +16,7 @@ import mlflow
 import numpy as np
 import pytest
 from mlflow import MlflowClient
+from sklearn.tree import DecisionTreeClassifier
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
@@ -57,6 +58,19 @@ Y = np.array(["no", "yes"] * 10)
 
 
 TEST = SimpleNamespace(sample=SimpleNamespace(features=X, response=Y))
+
+
+class SwitchingTree(DecisionTreeClassifier):
+    """Turns MLflow's autologging on in every process that it travels to."""
+
+    def __init__(self, uri: str = "") -> None:
+        super().__init__(max_depth=1, random_state=0)
+        self.uri = uri
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        mlflow.set_tracking_uri(self.uri)
+        mlflow.sklearn.autolog(silent=True)
 
 
 def finish(result: TestResult = RESULT, test: Any = TEST) -> None:

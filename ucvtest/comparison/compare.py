@@ -482,8 +482,7 @@ class _Run:
 
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
-        losses = self._losses(shared)
-        notes = {pair: _data_notes(shared.problem, pair) for pair in self.plan.request.pairs}
+        losses, notes = self._losses_and_notes(shared)
         for metric in (None, *self.plan.request.other_metrics):
             metric_losses = losses if metric is None else losses.about(metric)
             yield from self._of_losses(shared, metric_losses, notes)
@@ -520,11 +519,12 @@ class _Run:
             for pair, result in results.items():
                 yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
 
-    def _losses(self, shared: SharedDesign) -> Losses:
-        """All learners on one design."""
+    def _losses_and_notes(self, shared: SharedDesign) -> tuple[Losses, dict[Pair, list[str]]]:
+        """All learners on one design, and the notes on each pair, which can take fits too."""
         design_name, first = shared.design.words, shared.tests[0].first
         settings = {"design": design_name, "rng": self.plan.seed}
         with hooks.fitting(first), progress_bar(self.progress, design_name, "fit") as bar:
+            notes = {pair: _data_notes(shared.problem, pair) for pair in self.plan.request.pairs}
             losses = evaluate_problem(
                 *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
                 say_names=True,
@@ -536,7 +536,7 @@ class _Run:
         self.fits.append(
             Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
         )
-        return losses
+        return losses, notes
 
     def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that fits all learners together to its own learning sets."""

@@ -1,7 +1,7 @@
 """`compare_losses`: several tests on losses that exist."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,11 @@ from ucvtest.results.columns import Pair
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
+
+LONGEST_REFUSAL = 600
+"""Characters of a refusal that somebody still reads."""
+
+NAME_ANOTHER = "; {} more tests do not either: name one in tests= to read why"
 
 
 @named_options
@@ -223,9 +228,9 @@ def _pairs(losses: Losses, baseline: str | int | None) -> tuple[Pair, ...]:
 
 def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
     """All valid tests that accept the losses."""
-    admitting, reasons = {}, []
+    admitting, reasons, taken = {}, [], []
     for name, cls in tests_that_compare().items():
-        if not cls.valid or cls.in_time:
+        if not cls.valid:
             continue
         spec = TestSpec(name)
         try:
@@ -236,10 +241,29 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
         except ValueError as error:
             reasons.append(str(error))
         else:
-            admitting[name] = spec
-    if not admitting:
-        raise ValueError(f"no test accepts these losses: {'; '.join(reasons)}")
-    return admitting
+            # Only the user knows whether rows are in the order of time.
+            if cls.in_time:
+                taken.append(name)
+            else:
+                admitting[name] = spec
+    if admitting:
+        return admitting
+    if taken:
+        raise ValueError(
+            f"no test of losses without an order accepts these, and {taken[0]!r} does, if rows are "
+            f"in the order of time: name it, tests={taken[0]!r}"
+        )
+    raise ValueError(_none_accepts(reasons))
+
+
+def _none_accepts(reasons: Sequence[str]) -> str:
+    """The refusal of losses that no test accepts, with as many of the reasons as can be read."""
+    refusal = f"no test accepts these losses: {reasons[0]:.{LONGEST_REFUSAL // 2}}"
+    for number, reason in enumerate(reasons[1:], start=1):
+        if len(refusal) + len(reason) > LONGEST_REFUSAL - len(NAME_ANOTHER):
+            return refusal + NAME_ANOTHER.format(len(reasons) - number)
+        refusal += f"; {reason}"
+    return refusal
 
 
 def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:

@@ -62,13 +62,19 @@ MORE_FITS = (
     "fits (max_fits) or seconds (max_seconds)."
 )
 
+FEWER_FITS = (
+    f"Simultaneous intervals take up to {FITS_OF_OTHERS // 2} fits of each learner that is fitted "
+    f"one by one; another correction takes {FIRST_ANSWER}, and max_fits allows fewer."
+)
+
 
 @dataclass(frozen=True)
 class Recommended:
     """A test that was not named but recommended.
 
     `first` if it is an answer from twenty fits, `shared` if all pairs of learners have the same
-    learning sets, so that each learner is fitted once to each.
+    learning sets, so that each learner is fitted once to each, `jointly` if learners that are
+    fitted one by one are judged together.
     """
 
     spec: TestSpec
@@ -76,12 +82,13 @@ class Recommended:
     loss: str
     first: bool = False
     shared: bool = False
+    jointly: bool = False
 
     @property
     def note(self) -> str:
         """Why this test was run, and how to ask for more fits."""
         advice = self.advice
-        more_fits = f" {MORE_FITS}" if self.first else ""
+        more_fits = f" {MORE_FITS}" if self.first else f" {FEWER_FITS}" if self.jointly else ""
         if advice is None:
             return f"No test was named; {self.spec.name} can be about {self.loss}.{more_fits}"
         cautions = [reason for reason in advice.reasons if reason.startswith(CAUTIONS)]
@@ -216,15 +223,17 @@ def sets_for_several(
     return DisjointSets(test.learn_size, n_draws=n_pairs), left_options
 
 
-def bounded(problem: Problem) -> TestSpec:
+def bounded(problem: Problem) -> Recommended:
     """The test of all learners together, within the usual number of fits for each pair of them.
 
     Of jitted learners its own bound is as quick.
     """
+    loss_in_words = "all learners together"
     if not _one_by_one(problem):
-        return TestSpec("ustatistic")
+        return Recommended(TestSpec("ustatistic"), None, loss_in_words)
     fits = FITS_OF_OTHERS // 2 * len(problem.learners)
-    return TestSpec("ustatistic", fit={"max_fits": fits})
+    spec = TestSpec("ustatistic", fit={"max_fits": fits})
+    return Recommended(spec, None, loss_in_words, jointly=True)
 
 
 def _fewest_in_class(problem: Problem) -> int:

@@ -320,17 +320,16 @@ class ComparisonFields(Saved):
         return frame.iloc[joined.order].reset_index(drop=True)
 
     def _joined(self, test: str | None) -> JointEstimates:
+        if not self.together:
+            raise ValueError(
+                "learners are not judged together here: call uv.compare, or uv.compare_losses, "
+                "with correction='simultaneous'"
+            )
         labels = _labelled(self.together, test)
         if len(labels) != 1:
-            joint_tests = ", ".join(self.together)
+            which = "several tests judge" if test is None else f"test={test!r:.60} does not judge"
             raise ValueError(
-                f"{len(labels)} tests with a joint covariance of the learners are of "
-                f"test={test!r:.60}: "
-                + (
-                    f"name one of {joint_tests}"
-                    if joint_tests
-                    else "pass correction='simultaneous'"
-                )
+                f"{which} learners together: pass test=, one of {', '.join(self.together)}"
             )
         return self.together[labels[0]]
 
@@ -391,13 +390,11 @@ class ComparisonFields(Saved):
         labels = _labelled(self.joint, test)
         if len(labels) != 1:
             joint_tests = ", ".join(self.joint)
+            which = "several are" if test is None else f"none is of test={test!r:.60}"
             raise ValueError(
-                f"{len(labels)} joint tests are of test={test!r:.60}: "
-                + (
-                    f"name one of {joint_tests}"
-                    if joint_tests
-                    else "pass tests='delong' and loss='auc'"
-                )
+                f"{which}, of the joint tests of all learners: pass test=, one of {joint_tests}"
+                if joint_tests
+                else "there is no joint test of all learners: pass tests='delong' and loss='auc'"
             )
         return self.joint[labels[0]]
 

@@ -350,7 +350,8 @@ class Plan:
                 return TestSpec("ustatistic", fit={"max_fits": most_fits})
             if request.affordable is not None or isinstance(request.loss, SetScore):
                 return "ustatistic"
-            return bounded(questions.about(request.loss).problem)
+            self.default = bounded(questions.about(request.loss).problem)
+            return self.default.spec
         if request.contrast == "ratio" and isinstance(request.loss, SetScore):
             return "ustatistic"
         self.default = recommended(

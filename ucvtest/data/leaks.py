@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.rows import Remark, coded
+from ucvtest.data.rows import Remark, coded, variables_of
 
 FEWEST_ROWS = 20
 """With fewer observations, a feature can determine the response by chance."""
@@ -14,6 +14,9 @@ EXPLAINED_OF_NUMBERS = 0.999
 """Least share of the variance in common of a feature and the response."""
 
 MOST_NAMED = 3
+
+BY_CHANCE = 1e-4
+"""The probability with which a column of labels may decide the response by chance."""
 
 
 def leaks_of(
@@ -59,6 +62,60 @@ def leaks_of(
         "before the response is."
     )
     return (Remark(text, warns=False),)
+
+
+def identifiers_in(
+    features: Any, response: np.ndarray, class_index: np.ndarray | None
+) -> tuple[Remark, ...]:
+    """The remark on text columns that may name units, such as patients, if there are any.
+
+    Their values repeat, and rows with one value have one response, more often than by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from ucvtest.data.leaks import identifiers_in
+    >>> patient, y = np.repeat(list("abcdefgh"), 4), np.repeat([0, 1] * 4, 4)
+    >>> len(identifiers_in(pd.DataFrame({"patient": patient}), y, y))
+    1
+    """
+    variables = variables_of(features)
+    if len(response) < FEWEST_ROWS:
+        return ()
+    columns, numeric = coded(variables)
+    value_index = np.unique(response, return_inverse=True)[1].reshape(-1)
+    names = getattr(variables, "columns", None)
+    remarks = []
+    for place in np.flatnonzero(~numeric).tolist():
+        column = columns[:, place]
+        is_class = class_index is not None and _names_classes(column, class_index)
+        if is_class or not _decides(column, value_index):
+            continue
+        n_values = len(np.unique(column))
+        name = str(place) if names is None else repr(names[place])
+        text = (
+            f"Column {name} of X is text that repeats, and rows with one of its {n_values} values "
+            "have one response. If it names units, such as patients, leave it out and name the "
+            "rows of each unit (groups=): they are not independent."
+        )
+        remarks.append(Remark(text, warns=False))
+    return tuple(remarks)
+
+
+def _decides(column: np.ndarray, class_index: np.ndarray) -> bool:
+    """Whether each value has one class, and chance would hardly make it so."""
+    values, counts = np.unique(column, return_inverse=True, return_counts=True)[1:]
+    pairs = np.unique(values * (class_index.max() + 1) + class_index)
+    if len(pairs) > len(counts):
+        return False
+    shares = np.bincount(class_index) / len(class_index)
+    # That all rows of a value have the same class, for each value.
+    log_chance = sum(
+        number * np.log((shares**size).sum())
+        for size, number in zip(*np.unique(counts, return_counts=True), strict=True)
+    )
+    return bool(log_chance < np.log(BY_CHANCE))
 
 
 def _between_classes(columns: np.ndarray, class_index: np.ndarray) -> np.ndarray:

@@ -86,7 +86,7 @@ def computed_from(variables: Any, features: Any) -> Any:
     return described
 
 
-def _variables_of(features: Any) -> Any:
+def variables_of(features: Any) -> Any:
     """The variables behind features, or the features themselves; all rows must be the same."""
     variables = getattr(features, "attrs", {}).get(VARIABLES)
     if variables is None or not variables.table.index.equals(features.index):
@@ -111,7 +111,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     >>> [remark.warns for remark in remarks_on(np.repeat(noise, 2, axis=0))]
     [True]
     """
-    features = _variables_of(features)
+    features = variables_of(features)
     columns, numeric = coded(features)
     numbering = _row_numbers(columns, numeric)
     names = getattr(features, "columns", None)

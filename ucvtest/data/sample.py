@@ -14,7 +14,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
-from ucvtest.data.leaks import leaks_of
+from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
@@ -223,15 +223,14 @@ class Sample:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """Remarks on the rows if they are assumed to be independent."""
-        is_clustered = self.groups is not None or not self.is_table
-        about_rows = () if is_clustered else remarks_on(self.features)
-        return (*about_rows, *self._leaks) if self.is_table else about_rows
-
-    @property
-    def _leaks(self) -> tuple[Remark, ...]:
-        """Features that determine the response."""
+        if not self.is_table:
+            return ()
         response = self.response if self.survival_times is None else self.target
-        return leaks_of(self.features, response, self.class_index)
+        leaks = leaks_of(self.features, response, self.class_index)
+        if self.groups is not None:
+            return leaks
+        units = identifiers_in(self.features, self.target, self.class_index)
+        return (*remarks_on(self.features), *units, *leaks)
 
     @property
     def is_table(self) -> bool:
@@ -384,6 +383,11 @@ def make_sample(
         `groups` has missing values, or a single class or group; or if `pos_label` is not a label of
         `y`.
     """
+    if isinstance(X, str):
+        remedy = "read it by pandas, and pass X and y"
+        if "~" in X:
+            remedy = f"a test class reads it, as in uv.CorrectedTTest.from_formula({X!r:.60}, data)"
+        raise ValueError(f"X must contain the features, got the text {X!r:.60}: {remedy}")
     # A copy, so that changing the data between the test and its fit does not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):

@@ -241,6 +241,18 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     )
 
 
+def in_time(design: Design) -> bool:
+    """Whether several splits go through time: each learns from rows before those that it tests."""
+
+    def forward(splits: Design) -> bool:
+        last_learnt = splits.n_obs - 1 - splits.learning[:, ::-1].argmax(axis=1)
+        first_tested = splits.testing.argmax(axis=1)
+        return bool((last_learnt < first_tested).all() and (np.diff(first_tested) > 0).all())
+
+    # One split tells almost always.
+    return design.n_resamples > 1 and forward(design.rows(slice(1))) and forward(design)
+
+
 def _reason_not_complements(design: object) -> str | None:
     """Why a design does not divide the sample into learnt and tested; None where it does.
 

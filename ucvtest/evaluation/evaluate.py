@@ -188,7 +188,6 @@ def evaluate(
     n_learners = len(problem.learners)
     drawn_design = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     fitting_problem = problem.fitting(drawn_design.learn_sizes[0])
-    warn_of_learners(fitting_problem.learners.values())
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     execution = replace(execution, progress=Progress(saved_fits), max_seconds=max_seconds)
@@ -208,8 +207,9 @@ def evaluate(
                 "design": (plan.words, drawn_design),
             }
             saved_fits.begin(metric_or_loss, problem.learners, execution.seed or 0)
-        refuse_seconds(fitting_problem, drawn_design, execution)
         with hooks.fitting(fitting_problem), progress_bar(progress, "evaluate", "fit") as bar:
+            warn_of_learners(fitting_problem.learners.values())
+            refuse_seconds(fitting_problem, drawn_design, execution)
             execution = replace(execution, bar=bar)
             return evaluate_problem(
                 fitting_problem, drawn_design, execution, settings, say_names=True

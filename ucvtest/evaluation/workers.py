@@ -4,8 +4,9 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from inspect import isgenerator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ucvtest import hooks
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
@@ -115,11 +117,11 @@ class SplitBatch:
         """See `Batch`; workers that are there already need not be called together."""
         from joblib import delayed
 
-        fit = delayed(_fit_splits)
+        fit, caller = delayed(_fit_splits), _Caller(os.getpid(), hooks.worker_contexts())
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
             worker_results = (workers or self.workers())(
-                fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
+                fit(self._learner, self._sample, self._output, fits.rows(task), caller)
                 for task in _tasks(len(fits), self.n_workers)
             )
         workers_now = {worker for _, worker, _ in worker_results}
@@ -157,8 +159,16 @@ def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
         first_split += size
 
 
+@dataclass(frozen=True)
+class _Caller:
+    """The process that asks for fits, and what makes the contexts of fits in others."""
+
+    process: int
+    contexts: tuple[Callable[[], AbstractContextManager[Any]], ...]
+
+
 def _fit_splits(
-    learner: SplitLearner, sample: Sample, output: Output, fits: FitRequests, parent: int
+    learner: SplitLearner, sample: Sample, output: Output, fits: FitRequests, caller: _Caller
 ) -> tuple[np.ndarray, int, dict[int, Exception]]:
     """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
 
@@ -173,7 +183,7 @@ def _fit_splits(
     def fit_rows(rows: Sequence[int]) -> Iterator[np.ndarray]:
         return learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
 
-    with _one_core(parent):
+    with _as_worker(caller):
         prediction_iterator = fit_rows(rows)
         for position, row in enumerate(rows):
             tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
@@ -182,7 +192,7 @@ def _fit_splits(
             except FailedFit as error:
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
-                failed[split], values[row, tested] = _portable(error, parent), 0.0
+                failed[split], values[row, tested] = _portable(error, caller.process), 0.0
                 # A generator ends with its first error; other iterators go on.
                 if isgenerator(prediction_iterator):
                     prediction_iterator = fit_rows(rows[position + 1 :])
@@ -214,17 +224,19 @@ def _portable(error: FailedFit, parent: int) -> Exception:
 
 
 @contextmanager
-def _one_core(parent: int) -> Iterator[None]:
-    """In a worker process, let a learner use the worker's core alone.
+def _as_worker(caller: _Caller) -> Iterator[None]:
+    """In a worker process, let a learner use the worker's core alone, in the hooks' contexts.
 
     Dask would otherwise get the trees of a forest as tasks of their own, which takes longer.
     """
-    if os.getpid() == parent:
+    if os.getpid() == caller.process:
         yield
         return
     from joblib import parallel_config
 
-    with _ONE_BLAS_THREAD, parallel_config(backend="sequential"):
+    with _ONE_BLAS_THREAD, parallel_config(backend="sequential"), ExitStack() as stack:
+        for context in caller.contexts:
+            stack.enter_context(context())
         yield
 
 

@@ -24,6 +24,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
+from ucvtest.designs.structure import in_time
 from ucvtest.inference.notes import about_clusters, about_weights
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
@@ -378,9 +379,24 @@ class HypothesisTest(ABC):
         # Rules that learnt nothing are reported first, because another loss would not help.
         if question.design is not None and not question.design.learns:
             cls.refuse_fixed_rules()
+        if question.design is not None:
+            cls.refuse_in_time(question, question.design)
         test = object.__new__(cls)
         test._ask(question, **class_arguments)
         return test
+
+    @classmethod
+    def refuse_in_time(cls, question: Question, design: Design) -> None:
+        """Refuse splits that go through time, where another test takes them."""
+        metric, is_in_rows = question.metric, question.clusters is None and not question.weighted
+        if cls.in_time or not (question.paired and metric.is_mean and is_in_rows):
+            return
+        if not metric.linearised and in_time(design):
+            raise ValueError(
+                "the splits go through time (each learns from rows before those that it tests), "
+                f"and {cls.__name__} is for splits of a sample without an order: use "
+                "DieboldMarianoTest"
+            )
 
     def _ask(self, question: Question) -> None:
         """Keep the question; subclasses keep their own arguments, and refuse others.
@@ -621,8 +637,8 @@ class HypothesisTest(ABC):
         """
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
-            result = self._answer(options, replace(execution, bar=bar))
-        return replace(finished(question, result), elapsed=time.perf_counter() - started)
+            result = finished(question, self._answer(options, replace(execution, bar=bar)))
+        return replace(result, elapsed=time.perf_counter() - started)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:

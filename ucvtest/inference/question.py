@@ -427,6 +427,8 @@ class DataQuestion(Question):
     def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
         """See `Question`."""
         with hooks.fitting(test), progress_bar(progress, description, "fit") as bar:
+            # Those that take a fit; scikit-learn's refusals come before the other fits.
+            remarks_of(self.learners.values())
             yield bar
 
     @property

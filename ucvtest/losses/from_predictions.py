@@ -515,7 +515,7 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": (column_order(user_scores, classes) if len(classes) > 2 else {})
+        "settings": column_order(user_scores, classes)
         | unnamed_setting(classes, is_named=pos_label is not None),
         "positive": classes[-1],
     }
@@ -533,9 +533,13 @@ def _of_positive(
     It is the last one of `classes`. A single column does not tell which class it is about.
     """
     positive_scores = {}
-    columns_in_order = probabilities_of if output == "probability" else columns_of_classes
     for name, user_scores in rules.items():
-        if np.ndim(user_scores) == 2 and (len(classes) > 2 or names_classes(user_scores, classes)):
+        named, shape = names_classes(user_scores, classes), np.shape(user_scores)
+        # Two columns without names are those of predict_proba, whose rows sum to 1.
+        is_pair = not named and shape[1:] == (2,) and len(classes) == 2
+        if named or is_pair or (len(shape) == 2 and len(classes) > 2):
+            sum_to_one = is_pair or output == "probability"
+            columns_in_order = probabilities_of if sum_to_one else columns_of_classes
             positive_scores[name] = columns_in_order(name, user_scores, classes, declared)[:, -1]
         else:
             check_positive(classes, pos_label, f"{quoted(name)} contains")
@@ -562,6 +566,7 @@ def _linearised(
     sample = only or _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
+    order: dict[str, list[Any]] = {}
     if pos_label is not None:
         metric.refuse_positive(sample.n_classes)
         if classes is not None and metric.named_class not in (None, classes[-1]):
@@ -597,6 +602,7 @@ def _linearised(
         if sample.classes is not None:
             if not metric.of_ranks or pos_label is None:
                 _check_two(metric, sample.classes)
+            order = column_order(rules, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared, metric.output)
             if metric.asks_for_class:
                 # Names of columns do not tell which class the metric is about.
@@ -617,7 +623,8 @@ def _linearised(
         **fields,
         "predictions": stacked,
         "target": target,
-        "settings": kept_classes(classes)
+        "settings": order
+        | kept_classes(classes)
         | unnamed_setting(sample.classes, is_named=sample.positive_named),
         **positive,
     }
@@ -677,6 +684,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             if labels is not None:
                 _check_two(scored, labels)
                 positive = {"positive": labels[-1]}
+                settings = column_order(rules, labels)
                 rules = _of_positive(rules, labels, pos_label, sample.declared, scored.output)
             rows = {
                 name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()

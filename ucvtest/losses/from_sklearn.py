@@ -105,7 +105,7 @@ class FromSklearn(FromPredictions):
         results: Any,
         n_obs: int | None = None,
         *,
-        score: str,
+        score: str | None = None,
         test_score: str | None = None,
         cv: Any = None,
         y: Any = None,
@@ -130,10 +130,11 @@ class FromSklearn(FromPredictions):
         n_obs : int, optional
             Number of observations in the data; by default the length of `y`, or the number in the
             indices.
-        score : str
-            The name of the score. Means of losses ("accuracy", "neg_brier_score", "neg_log_loss",
-            "neg_mean_absolute_error", "neg_mean_squared_error") and "roc_auc" become these losses.
-            Any other score, such as "f1" or "r2", is one number for each split.
+        score : str, optional
+            The name of the score; a search with ``scoring="..."`` knows it. Means of losses
+            ("accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error",
+            "neg_mean_squared_error") and "roc_auc" become these losses. Any other score, such as
+            "f1" or "r2", is one number for each split.
         test_score : str, optional
             The key of the scores, by default "test_score" or "test" with the name of the score.
         cv : int, splitter or list of splits, optional
@@ -170,6 +171,7 @@ class FromSklearn(FromPredictions):
         >>> uv.Losses.from_sklearn(results, score="accuracy").means.shape
         (2, 10)
         """
+        score = _score_of(results, score)
         splits = _Splits(cv, y, groups, n_obs)
         reports = _reports_of(results)
         if reports is not None:
@@ -222,6 +224,32 @@ class FromSklearn(FromPredictions):
             else {"pos_label": pos_label}
         )
         return cls.from_predictions(responses[0], in_order, fold=folds, **metric_arguments, **named)
+
+
+def _score_of(results: Any, score: Any) -> str:
+    """The score that is named, or that a search was made with."""
+    given = getattr(results, "scoring", None) if score is None else score
+    if isinstance(given, str):
+        return given
+    if score is not None:
+        raise ValueError(f"score must be the name of a score, got {score!r:.60}: use 'accuracy'")
+    scored = getattr(results, "cv_results_", results)
+    if isinstance(scored, Mapping) and "params" not in scored:
+        scored = next(iter(scored.values()), None)
+    keys = [key for key in scored if isinstance(key, str)] if isinstance(scored, Mapping) else []
+    names = {
+        key.removeprefix("split0_").removeprefix("test_"): None
+        for key in keys
+        if key.removeprefix("split0_").startswith("test_")
+    }
+    if names and [*names] != ["score"]:
+        known = f"one of {', '.join(map(repr, names)):.200}"
+    else:
+        known = (
+            "as in score='accuracy', which scikit-learn's classifiers have without scoring=, or "
+            "score='r2', which its regressors have"
+        )
+    raise ValueError(f"score is missing: name the score of these results, {known}")
 
 
 def _metric_arguments(score: str) -> dict[str, Any]:

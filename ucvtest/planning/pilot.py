@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest import hooks
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
@@ -169,7 +170,9 @@ def _with_spread(
     """The test on pairs of disjoint learning sets, and the agreement of their losses."""
     problem = test.question.data("a pilot").fitting(test.learn_size)
     disjoint_sets = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
-    losses = evaluate_problem(problem, disjoint_sets, Execution(rng, None, progress=progress), {})
+    execution = Execution(rng, None, progress=progress)
+    with hooks.fitting(test):
+        losses = evaluate_problem(problem, disjoint_sets, execution, {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
     sloped = (

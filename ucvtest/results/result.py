@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ucvtest.common.checks import named_options
 from ucvtest.results.fields import ResultFields
 
 if TYPE_CHECKING:
@@ -140,7 +141,10 @@ class TestResult(ResultFields):
 
         return methods_text(self)
 
-    def equivalence(self, low: float, high: float, *, alpha: float = 0.05) -> "EquivalenceResult":
+    @named_options
+    def equivalence(
+        self, low: float, high: float | None = None, *, alpha: float = 0.05
+    ) -> "EquivalenceResult":
         """Whether the estimand lies between two bounds: two one-sided tests (Schuirmann 1987).
 
         Parameters
@@ -180,8 +184,14 @@ class TestResult(ResultFields):
         """
         from ucvtest.results.margins import equivalence
 
+        if high is None:
+            raise ValueError(
+                f"equivalence needs two bounds, low and high, got {low!r:.60} alone: pass both, as "
+                "in equivalence(-0.05, 0.05), or for a ratio equivalence(0.8, 1.25)"
+            )
         return equivalence(self, low, high, alpha=alpha)
 
+    @named_options
     def noninferiority(self, margin: float, *, alpha: float = 0.05) -> "NoninferiorityResult":
         """Whether the first learner is worse than the second by less than a margin.
 

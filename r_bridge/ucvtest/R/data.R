@@ -151,6 +151,7 @@ as_weights <- function(weights, n_obs) {
 
 # Numeric matrix that the jitted learners use; R functions get the rows of x itself.
 feature_matrix <- function(x) {
+  refuse_imputed(x, "x")
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
   x <- dense(x)
   if (is.data.frame(x)) {
@@ -182,6 +183,9 @@ response <- function(y, positive, metric = NULL, scoring = NULL) {
   }
   y <- response_vector(y)
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
+  if (inherits(y, "haven_labelled"))
+    stop_user("'y' has ", labelled, ": make it a factor by haven::as_factor(y), or numbers by ",
+              "haven::zap_labels(y)")
   other_unit <- inherits(y, c("Date", "POSIXt", "difftime", "integer64"))
   if (!known || other_unit || !is.null(dim(y)))
     stop_user("'y' must be a vector or a factor, got ", describe(y), if (other_unit)
@@ -322,6 +326,9 @@ missing_values <- function(values) {
          if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"))
 }
 
+# Only the user knows whether they are amounts.
+labelled <- "codes with labels (haven_labelled)"
+
 # model.matrix() would make numbers of them without a word: seconds or days since 1970, the bits of a
 # 64-bit integer. Complex ones it refuses without their name.
 refuse_other_units <- function(columns, name) {
@@ -335,6 +342,8 @@ refuse_other_units <- function(columns, name) {
          "make them numbers in a unit of your own by as.numeric(), or drop them")
   refuse(of_class("integer64"), "64-bit integers",
          "make them numbers by as.numeric(), or drop them")
+  refuse(of_class("haven_labelled"), labelled,
+         "make them factors by haven::as_factor(), or numbers by haven::zap_labels()")
   refuse(vapply(columns, is.complex, NA), "complex numbers",
          "pass Re() of them, Re() and Im() as two columns, or drop them")
   refuse(vapply(columns, has_decimals, NA, ","), "numbers with decimal commas that are text",
@@ -346,6 +355,15 @@ refuse_other_units <- function(columns, name) {
   one_level <- function(column)
     (is.factor(column) || is.character(column)) && length(unique(stats::na.omit(column))) < 2L
   refuse(vapply(columns, one_level, NA), "the same label everywhere", "drop it")
+}
+
+# Several completed tables, or the models that were fitted to them.
+refuse_imputed <- function(data, name) {
+  if (!inherits(data, c("mids", "mira"))) return(invisible())
+  stop_user("'", name, "' is a ", intersect(c("mids", "mira"), class(data)), " of mice, which has ",
+            if (inherits(data, "mids")) "several completed tables" else "fitted models and no table",
+            ": take one completed table, as by mice::complete(",
+            if (inherits(data, "mids")) name else "imputed", ", 1), or impute in a learner of your own")
 }
 
 # Whether labels are numbers, of which some have decimals: a dummy variable for each would be as

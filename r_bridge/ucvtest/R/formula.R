@@ -5,6 +5,7 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   if (length(formula) != 3L)
     stop_user("'formula' must have a response: write  response ~ terms")
   refuse_bars(formula[[3L]])
+  refuse_imputed(data, "data")
   written_formula <- formula
   kept <- without_removed(formula, data)
   formula <- without_smooths(kept)
@@ -19,8 +20,9 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     used <- all.vars(terms(formula, data = data))
     used <- data[intersect(names(data), used)]
     refuse_lists(used, where)
-    # Times that are lists inside.
-    refuse_other_units(Filter(is.list, used), where)
+    # Times that are lists inside, and what base R makes no table of.
+    refuse_other_units(Filter(function(column) is.list(column) || inherits(column, "haven_labelled"),
+                              used), where)
   }
   rows <- from_data(subset, data, formula)
   # As subset() has it: what is unknown is left out.

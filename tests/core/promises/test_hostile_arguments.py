@@ -75,8 +75,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "of_groups": (lambda: DESIGN.of_groups(GROUPS), "Groups of 24 groups, got Groups of 12"),
     "lasso_path": (lambda: uv.learners.lasso_path(10**30), "at most 2000 penalties"),
     "ridge_path": (lambda: uv.learners.ridge_path(10**30), "at most 2000 penalties"),
-    "joint_test": (lambda: JOINT.joint_test(PAIR), "joint tests are of test="),
-    "best_set": (lambda: JOINT.best_set(test=PAIR), "tests with a joint covariance"),
+    "joint_test": (lambda: JOINT.joint_test(PAIR), "joint tests of all learners"),
+    "best_set": (lambda: JOINT.best_set(test=PAIR), "does not judge learners together"),
     "of_test": (lambda: JOINT.of_test("hold_out"), "is unknown: use one of delong"),
     "joint": (lambda: uv.DeLongTest.joint(RANKED, group_weight=PAIR), "group_weight="),
     "from_losses": (

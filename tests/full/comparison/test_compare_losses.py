@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
 import ucvtest as uv
 from ucvtest import hooks
@@ -150,10 +151,59 @@ def test_what_cannot_be_used_is_refused_before_the_first_test(call, message):
         call()
 
 
+def of_splits(splits, loss="zero_one"):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] + np.arange(30) % 3 if loss == "squared" else np.arange(30) % 2
+    return uv.evaluate(["knn:3", "ridge:1"], X, y, design=splits, loss=loss, rng=0)
+
+
+ROWS = np.arange(30)
+IN_TIME = [[*TimeSeriesSplit(5).split(ROWS)], [*TimeSeriesSplit(3, max_train_size=6).split(ROWS)]]
+TAKEN_BY_NONE = {
+    "in time, of scores": lambda: of_splits(IN_TIME[0], "auc"),
+    "backwards": lambda: of_splits([(29 - one, 29 - other) for one, other in IN_TIME[0]]),
+    "uneven": lambda: of_splits([(ROWS[:20], ROWS[20:]), (ROWS[5:], ROWS[:5])], "squared"),
+    "some rows": lambda: of_splits([(ROWS[:9], ROWS[9:12]), (ROWS[9:16], ROWS[3:5])], "auc"),
+    "one mean": lambda: of_folds({"a": [0.1], "b": [0.2]}, design="splits"),
+    "two means of long names": lambda: of_folds(
+        {name * 300: [0.1] for name in "ab"}, design="splits"
+    ),
+}
+
+
+@pytest.mark.parametrize("splits", IN_TIME)
+@pytest.mark.parametrize("loss", ["zero_one", "squared"])
+def test_losses_in_the_order_of_time_are_for_one_test(splits, loss):
+    losses = of_splits(splits, loss)
+    assert uv.compare_losses(losses, "diebold_mariano").results
+    with pytest.raises(ValueError, match="'diebold_mariano' does, if rows are in") as refusal:
+        uv.compare_losses(losses)
+    assert len(str(refusal.value)) <= 600
+    for name, cls in {**TESTS}.items():
+        if cls.compares and cls.takes_losses and name not in ("diebold_mariano", "leave_pair_out"):
+            with pytest.raises(ValueError, match=r"go through time .* use DieboldMarianoTest"):
+                cls.from_losses(losses)
+
+
+def test_learners_on_splits_in_the_order_of_time_are_for_one_test():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=r"go through time .* use DieboldMarianoTest"):
+        uv.CorrectedTTest(X, ROWS % 2, "knn:3", "majority", cv=TimeSeriesSplit(4)).fit(rng=0)
+
+
+@pytest.mark.parametrize("correction", ["holm", "simultaneous"])
+@pytest.mark.parametrize("kind", TAKEN_BY_NONE)
+def test_a_refusal_of_all_tests_can_be_read(kind, correction):
+    with pytest.raises(ValueError, match="no test accepts these losses: test") as refusal:
+        uv.compare_losses(TAKEN_BY_NONE[kind](), correction=correction)
+    assert len(str(refusal.value)) <= 600
+    assert "more tests do not either: name one" in str(refusal.value)
+
+
 def test_no_test_with_a_joint_covariance_is_refused_with_the_reason():
     y = np.arange(24) % 2
     X = np.random.default_rng(0).normal(size=(24, 2))
     losses = uv.evaluate(["lda", "knn:3", "majority"], X, y, 4, rng=0)
-    reason = "test 'corrected_t': correction='simultaneous' needs the joint covariance"
+    reason = "test 'bayesian_t': correction='simultaneous' needs the joint covariance"
     with pytest.raises(ValueError, match=reason):
         uv.compare_losses(losses, correction="simultaneous")

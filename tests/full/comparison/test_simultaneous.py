@@ -134,6 +134,21 @@ def test_the_best_set_has_the_statistics_of_the_intervals(data, baseline):
     assert np.nanmax(np.abs(together.statistics - straight)) > 0.05
 
 
+def test_the_fits_of_simultaneous_intervals_are_said(data):
+    def own(X_train, y_train, X_test):
+        return np.full(len(X_test), y_train[0])
+
+    learners = ["majority", own]
+    by_holm = uv.compare(*data, learners, rng=0)
+    jointly = uv.compare(*data, learners, correction="simultaneous", rng=0)
+    assert (by_holm.n_fits, jointly.n_fits) == (40, 400)
+    said = "up to 200 fits of each learner that is fitted one by one; another correction takes 20"
+    (result,) = jointly.results.values()
+    assert any(said in note for note in result.notes)
+    bounded = uv.compare(*data, learners, correction="simultaneous", max_fits=80, rng=0)
+    assert bounded.n_fits <= 80
+
+
 def test_a_baseline_leaves_the_other_pairs_out(data, found):
     against = uv.compare(
         *data, LEARNERS, spec(), baseline="majority", correction="simultaneous", rng=0
@@ -296,7 +311,7 @@ def test_all_learning_sets_have_no_joint_form(data):
 
 def test_without_it_there_is_no_best_set(data):
     found = uv.compare(*data, LEARNERS[:2], "hold_out", rng=0)
-    with pytest.raises(ValueError, match="pass correction='simultaneous'"):
+    with pytest.raises(ValueError, match="with correction='simultaneous'"):
         found.best_set()
 
 

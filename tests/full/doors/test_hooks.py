@@ -4,8 +4,12 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
+from ucvtest.methods.registry import TESTS
 
 
 class Hook:
@@ -116,3 +120,102 @@ def test_hooks_are_told_of_selections_and_plans_if_they_take_them(add_hook, rng)
     uv.plan(rules, learner="rule", width=0.3)
     assert other.seen[4:] == ["concluded"]
     assert plain.seen == ["call", "enter", "exit"]
+
+
+RAW, LABELS = (each[40:80] for each in load_breast_cancer(return_X_y=True))
+RAW = RAW[:, :2]
+
+
+class Cut(ClassifierMixin, BaseEstimator):
+    """Cuts a feature at its mean, which takes no time."""
+
+    def fit(self, X, y):
+        self.classes_, self.mean_ = np.unique(y), X[:, 0].mean()
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] - self.mean_
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+LEARNERS = [LogisticRegression(max_iter=3), Cut()]
+DRAWS = {
+    "ustatistic": {"n_pairs": 4},
+    "influence": {"n_repeats": 40},
+    "permutation": {"n_permutations": 9},
+    "leave_pair_out": {"n_permutations": 9},
+}
+CALLS = {
+    "evaluate": lambda: uv.evaluate(LEARNERS, RAW, LABELS, 3, rng=0, max_seconds=30),
+    "compare": lambda: uv.compare(
+        RAW,
+        LABELS,
+        [*LEARNERS, "majority"],
+        ["corrected_t", uv.TestSpec("ustatistic", fit={"n_pairs": 4})],
+        rng=0,
+    ),
+    "jointly": lambda: uv.compare(
+        RAW,
+        LABELS,
+        [*LEARNERS, "majority"],
+        [uv.TestSpec("ustatistic", fit={"n_pairs": 20})],
+        correction="simultaneous",
+        rng=0,
+    ),
+    "select_model": lambda: uv.select_model(RAW, LABELS, LEARNERS, n_permutations=9, rng=0),
+    "plan": lambda: uv.plan(RAW, LABELS, *LEARNERS, difference=0.1, curve=False, rng=0),
+}
+
+
+class Inside:
+    """Knows whether it surrounds what goes on."""
+
+    depth = 0
+
+    @contextmanager
+    def fitting(self, test):
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    def fitted(self, test, result):
+        pass
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """Whether a hook surrounded each fit of scikit-learn, in their order, and of what."""
+    hook, found = Inside(), []
+    for kind in (LogisticRegression, Cut):
+
+        def fit(self, *data, _fit=kind.fit, **options):
+            found.append((type(self), hook.depth > 0))
+            return _fit(self, *data, **options)
+
+        monkeypatch.setattr(kind, "fit", fit)
+    uv.hooks.add_hook(hook)
+    yield found
+    uv.hooks.remove_hook(hook)
+
+
+@pytest.mark.parametrize("name", sorted({*TESTS} - {"diebold_mariano"}))
+def test_nothing_is_fitted_before_fit_or_unheard(name, fits):
+    cls = TESTS[name]
+    test = cls(RAW, LABELS, *LEARNERS[: 2 if cls.compares else 1])
+    assert fits == []
+    notes = test.fit(rng=0, **DRAWS.get(name, {})).notes
+    assert any("before it has converged" in note for note in notes)
+    assert [kind for kind, _ in fits].count(LogisticRegression) == 1
+    assert all(is_heard for _, is_heard in fits)
+
+
+@pytest.mark.filterwarnings("ignore::ucvtest.UcvtestWarning")
+@pytest.mark.parametrize("call", CALLS)
+def test_no_call_fits_unheard(call, fits):
+    CALLS[call]()
+    assert fits
+    assert all(is_heard for _, is_heard in fits)

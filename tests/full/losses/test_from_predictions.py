@@ -268,6 +268,25 @@ def test_bool_and_categorical_labels_are_labels():
     np.testing.assert_array_equal(made(rules, words).values, expected)
 
 
+@pytest.mark.parametrize("labels", [Y, np.where(Y, "ill", "well"), Y > 0])
+@pytest.mark.parametrize(
+    "scored", [{"loss": "log"}, {"loss": "brier"}, {"loss": "auc"}, {"metric": "average_precision"}]
+)
+def test_two_columns_of_predict_proba_are_its_last_column(labels, scored):
+    shares = A / 100
+    last = np.unique(labels)[-1]
+    pair = {"a": np.column_stack([1 - shares, shares])}
+    expected = made({"a": shares}, labels, pos_label=last, **scored)
+    if "metric" in scored:
+        scored = {**scored, "pos_label": last}
+    found = made(pair, labels, **scored)
+    np.testing.assert_allclose(found.values, expected.values)
+    assert found.settings["column_order"] == np.unique(labels).tolist()
+    first = made(pair, labels, **{**scored, "pos_label": np.unique(labels)[0]})
+    of_first = made({"a": 1 - shares}, labels, **{**scored, "pos_label": np.unique(labels)[0]})
+    np.testing.assert_allclose(first.values, of_first.values)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -279,7 +298,7 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
         ({"rules": {" ": A}}, "names must be different strings with text"),
         ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, but 60"),
-        ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, r"shape \(60, 2\): pass one column, such"),
+        ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, "rows that sum to"),
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
         ({"rules": {"a": A / 100}}, "pass labels of the same type, for example from p > 0.5"),
         (

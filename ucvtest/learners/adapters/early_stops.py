@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.memo import memoised
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 
@@ -32,18 +33,29 @@ def stops_early(learner: SklearnLearner, sample: Sample, *, standardize: bool) -
     Raises
     ------
     RefusedEstimator
-        If scikit-learn refuses the fit, such as a penalty that the solver does not have.
+        If scikit-learn refuses the fit.
     """
+    # A comparison translates a learner for each of its tests.
+    remarks = memoised(sample, _no_remarks)
+    if learner not in remarks:
+        remarks[learner] = _remark(learner, sample, standardize=standardize)
+    return remarks[learner]
+
+
+def _no_remarks(sample: Sample) -> dict[SklearnLearner, str]:
+    return {}
+
+
+def _remark(learner: SklearnLearner, sample: Sample, *, standardize: bool) -> str:
     from sklearn.exceptions import ConvergenceWarning
 
     estimator = learner.estimator[-1] if hasattr(learner.estimator, "steps") else learner.estimator
-    if _surely_converges(estimator, sample.matrix, standardize=standardize):
-        return ""
-    is_patient = estimator.max_iter > MOST_STEPS
-    caught = _fitted_once(learner, sample, 1 if is_patient else estimator.max_iter)
-    if is_patient or not any(
-        issubclass(warning.category, ConvergenceWarning) for warning in caught
+    if estimator.max_iter > MOST_STEPS or _surely_converges(
+        estimator, sample.matrix, standardize=standardize
     ):
+        return ""
+    caught = _fitted_once(learner, sample)
+    if not any(issubclass(warning.category, ConvergenceWarning) for warning in caught):
         return ""
     return (
         f"scikit-learn stops {learner.name} before it has converged "
@@ -75,14 +87,12 @@ def _surely_converges(estimator: Any, matrix: np.ndarray, *, standardize: bool) 
     return float(estimator.C) * (squares + n_obs) / 4 <= EASY
 
 
-def _fitted_once(
-    learner: SklearnLearner, sample: Sample, steps: int
-) -> list[warnings.WarningMessage]:
-    """The warnings of a fit to all observations with this number of steps."""
+def _fitted_once(learner: SklearnLearner, sample: Sample) -> list[warnings.WarningMessage]:
+    """The warnings of a fit to all observations."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            learner.fit_all(sample, max_iter=steps)
+            learner.fit_all(sample)
         except ValueError as error:
             raise RefusedEstimator(learner.name, error) from None
     return caught

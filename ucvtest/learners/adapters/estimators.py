@@ -159,17 +159,12 @@ class SklearnLearner(SplitLearner):
             return {}
         return {argument: sample.fit_weights[learning]}
 
-    def fit_all(self, sample: Sample, **parameters: Any) -> None:
-        """Fit a copy, in which some parameters are others, to all observations."""
+    def fit_all(self, sample: Sample) -> None:
+        """Fit a copy to all observations."""
         from sklearn.base import clone
 
         fitted_estimator = clone(self.estimator)
-        last = f"{fitted_estimator.steps[-1][0]}__" if hasattr(fitted_estimator, "steps") else ""
-        seeds = dict.fromkeys(self._unseeded, 0)
-        fitted_estimator.set_params(
-            **seeds,
-            **{f"{last}{name}": parameter_value for name, parameter_value in parameters.items()},
-        )
+        fitted_estimator.set_params(**dict.fromkeys(self._unseeded, 0))
         fitted_estimator.fit(sample.features, self._response(sample))
 
     def _response(self, sample: Sample) -> np.ndarray:

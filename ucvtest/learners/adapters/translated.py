@@ -1,8 +1,9 @@
 """A jitted learner that replaces a scikit-learn estimator, with the fits that it leaves open."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,13 +37,21 @@ class TranslatedLearner(Learner):
     outputs: Mapping[Output, Output] = field(default_factory=dict)
     signed_score: bool = False
     exact_scores: bool = True
-    remark: str = ""
-    """Where predictions differ from scikit-learn's after all, because that one stops early."""
+    early_stop: Callable[[], str] | None = None
+    """Finds the remark by a fit, where scikit-learn might stop early."""
 
     @property
     def name(self) -> str:
         """The estimator as scikit-learn writes it."""
         return self.original.name
+
+    @cached_property
+    def remark(self) -> str:
+        """Where predictions differ from scikit-learn's after all, because that one stops early.
+
+        It is first asked for where fits belong, inside of `hooks.fitting`.
+        """
+        return "" if self.early_stop is None else self.early_stop()
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse what the estimator cannot do."""

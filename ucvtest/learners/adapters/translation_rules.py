@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from numbers import Real
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.early_stops import LARGEST_TOL, stops_early
-from ucvtest.learners.adapters.estimators import SklearnLearner
+from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, class_members
 from ucvtest.learners.jitted.discriminant import (
@@ -286,19 +286,26 @@ def _logistic(case: TranslationCase) -> TranslatedLearner:
     case.needs(isinstance(case["tol"], Real) and float(case["tol"]) <= LARGEST_TOL, "tol")
     l1_ratio, lam = _logistic_penalty(case)
     case.needs(l1_ratio == 0 or lam > 0, "C")
-    remark = stops_early(case.learner, case.sample, standardize=case.standardize)
+    early_stop = partial(stops_early, case.learner, case.sample, standardize=case.standardize)
     if l1_ratio == 0:
         jitted = RidgeLogistic(lam, case.standardize, "sum")
-        return case.translated(jitted, exact_scores=False, remark=remark)
+        return case.translated(jitted, exact_scores=False, early_stop=early_stop)
     lasso = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
-    return case.translated(lasso, remark=remark)
+    return case.translated(lasso, early_stop=early_stop)
 
 
 def _logistic_penalty(case: TranslationCase) -> tuple[float, float]:
     """Share of the absolute values in the penalty, and its weight."""
     ratio = 0.0 if case["l1_ratio"] is None else float(case["l1_ratio"])
-    penalty = case["penalty"]
+    penalty, solver = case["penalty"], case["solver"]
     l1_ratio = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(penalty, ratio)
+    # scikit-learn checks these two together in its fit alone.
+    if solver != "saga" and (l1_ratio > 0 or penalty == "elasticnet"):
+        problem = ValueError(f"solver={solver!r} has no l1 penalty: use solver='saga'")
+        raise RefusedEstimator(case.learner.name, problem)
+    if penalty == "elasticnet" and case["l1_ratio"] is None:
+        problem = ValueError("penalty='elasticnet' needs l1_ratio")
+        raise RefusedEstimator(case.learner.name, problem)
     return l1_ratio, 0.0 if penalty is None else 1.0 / float(case["C"])
 
 

@@ -185,6 +185,7 @@ class ResamplingTest(HypothesisTest):
 
     def _refuse_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and name the ones that it accepts."""
+        self.refuse_in_time(self.question, design)
         try:
             self._check_design(design)
         except ValueError as error:

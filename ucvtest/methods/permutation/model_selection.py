@@ -417,12 +417,12 @@ def select_model(
         n_folds=n_folds,
         n_left_out=n_left_out,
     )
-    warn_of_learners(task.learners)
     user_complexity = _checked_complexity(complexity, len(task.learners))
     started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
     requested_task = task
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
+        warn_of_learners(task.learners)
         if max_seconds is not None:
             task = task.within(max_seconds, execution)
         execution = replace(execution, bar=bar)

@@ -97,6 +97,28 @@ test_that("columns that would become numbers of another unit are refused by name
   expect_silent(ucvtest:::formula_method(function(x, y, ...) list())(months, data))
 })
 
+test_that("codes with labels, and imputed data, are refused with what makes a table of them", {
+  of_haven <- function(codes)
+    structure(codes, labels = c(no = 0, yes = 1), class = c("haven_labelled", "vctrs_vctr", "double"))
+  data <- two_species()
+  data$sick <- of_haven(rep(0:1 + 0, 30))
+  message <- function(table)
+    paste0("'", table, "' has codes with labels (haven_labelled) in column sick: make them factors by ",
+           "haven::as_factor(), or numbers by haven::zap_labels()")
+  expect_equal(message_of(ustat_test(data[-4], y, "lda")), message("x"))
+  expect_equal(message_of(ustat_test(Species ~ ., data, "lda")), message("data"))
+  expect_equal(message_of(ustat_test(factor(sick) ~ Sepal.Width, data, "lda")), message("data"))
+  sick <- data$sick
+  expect_match(message_of(ustat_test(x, sick, "lda")), "'y' has codes with labels .*as_factor\\(y\\)")
+  expect_silent(ucvtest:::formula_method(function(x, y, ...) list())(Species ~ Sepal.Width, data))
+  imputed <- structure(list(data = data[1:3], m = 5L), class = "mids")
+  expect_match(message_of(ustat_test(Species ~ ., imputed, "lda")),
+               "^'data' is a mids of mice.*mice::complete\\(data, 1\\)")
+  expect_match(message_of(compare_learners(imputed, y, c("lda", "knn:1"))), "^'x' is a mids of mice")
+  fits <- structure(list(analyses = list(1, 2)), class = c("mira", "matrix"))
+  expect_match(message_of(ustat_test(Species ~ ., fits, "lda")), "^'data' is a mira of mice, which has fit")
+})
+
 test_that("complex numbers and long integers are refused by name", {
   data <- two_species()[1:3]
   data$z <- complex(real = 1:60)

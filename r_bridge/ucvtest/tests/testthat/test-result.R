@@ -59,6 +59,17 @@ test_that("rows repeat by chance as often as their variables", {
                  "200 pairs of identical rows")
 })
 
+test_that("a column that names patients is named where results are printed", {
+  skip_without_python()
+  data <- data.frame(id = rep(sprintf("P%02d", 1:10), each = 4), age = sin(1:40),
+                     ill = factor(rep(rep(c("no", "yes"), 5), each = 4)))
+  note <- function(...) any(grepl("'id' of x is text that repeats.*groups", hold_out_test(...)$notes))
+  expect_true(note(ill ~ ., data, "lda"))
+  expect_true(note(ill ~ factor(id) + age, data, "lda"))
+  expect_false(note(ill ~ ., data, "lda", groups = id))
+  expect_false(note(ill ~ age, data, "lda"))
+})
+
 test_that("a column that determines the response is named where results are printed", {
   skip_without_python()
   data <- data.frame(age = sin(1:40), code = rep(c(3, 7), 20), ill = gl(2, 1, 40))

@@ -182,3 +182,54 @@ def test_numbered_rows_are_noted():
     X.columns = X.columns.astype(str)
     result = uv.CorrectedTTest(X, np.arange(40) % 2, "knn:1", "lda").fit(rng=0)
     assert result.notes[-1].startswith("Column 'row' of X numbers the rows")
+
+
+PATIENTS = np.repeat([f"P{number:02}" for number in range(12)], 4)
+ILL = np.repeat([0, 1] * 6, 4)
+WARDS = np.tile(list("abc"), 16)
+
+
+def names_of_units(y=ILL, **columns):
+    table = pd.DataFrame({"age": RNG.normal(size=48), "ward": WARDS, **columns})
+    losses = uv.CorrectedTTest(table, y, lambda X, y, new: np.full(len(new), y[0]), "majority")
+    return [note for note in losses.fit(rng=0).notes if "text that repeats" in note]
+
+
+@pytest.mark.parametrize("kind", [object, "category", "string"])
+@pytest.mark.parametrize("y", [ILL, np.repeat(np.arange(12) % 3, 4), np.where(ILL, "yes", "no")])
+def test_text_that_repeats_and_decides_the_class_is_named_with_groups(y, kind):
+    (note,) = names_of_units(y, patient=pd.Series(PATIENTS, dtype=kind))
+    assert note.startswith(
+        "Column 'patient' of X is text that repeats, and rows with one of its 12"
+    )
+    assert "(groups=)" in note
+
+
+def test_text_that_repeats_and_decides_a_number_is_named_too():
+    amounts = np.repeat(np.random.default_rng(1).normal(size=12), 4)
+    frame = pd.DataFrame({"patient": PATIENTS, "age": RNG.normal(size=48)})
+    test = uv.CorrectedTTest(frame, amounts, lambda X, y, new: np.full(len(new), y[0]))
+    assert "Column 'patient' of X is text that repeats" in " ".join(test.fit(rng=0).notes)
+
+
+def test_a_formula_is_read_for_names_of_units():
+    data = pd.DataFrame({"ill": ILL, "patient": PATIENTS, "age": RNG.normal(size=48)})
+    test = uv.CorrectedTTest.from_formula("ill ~ .", data, "ridge:1", "majority")
+    assert "Column 'patient' of X is text that repeats" in " ".join(test.fit(rng=0).notes)
+    grouped = uv.CorrectedTTest.from_formula(
+        "ill ~ .", data, "ridge:1", "majority", groups="patient", design=4
+    )
+    assert "text that repeats" not in " ".join(grouped.fit(rng=0).notes)
+
+
+@pytest.mark.parametrize(
+    "patient",
+    [
+        [f"row {row}" for row in range(48)],
+        np.roll(PATIENTS, 1),
+        np.where(ILL, "yes", "no"),
+        [*np.repeat(["a", "b"], 3), *(f"row {row}" for row in range(42))],
+    ],
+)
+def test_other_text_names_no_units(patient):
+    assert names_of_units(patient=patient) == []

@@ -98,6 +98,13 @@ def test_a_one_sided_alternative_changes_nothing():
     assert sample_result(alternative="greater").noninferiority(0.1) == kept
 
 
+def test_one_bound_is_not_two():
+    with pytest.raises(ValueError, match=r"got 0.05 alone: pass both, as in equivalence\(-0.05"):
+        sample_result().equivalence(0.05)
+    with pytest.raises(TypeError, match="has no option 'margin': it has alpha, high, low"):
+        sample_result().equivalence(margin=0.05)
+
+
 def test_the_level_is_that_of_each_test():
     strict = sample_result().noninferiority(0.05, alpha=0.01)
     assert strict.decision == "undecided"

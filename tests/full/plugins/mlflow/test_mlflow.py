@@ -42,7 +42,9 @@ pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[ml
 
 import mlflow
 import mlflow.sklearn
+import mlflow.statsmodels
 import ucvtest_mlflow as um
+from joblib import parallel_config
 from mlflow import MlflowClient
 from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 from mlflow.store.tracking.dbmodels.models import (
@@ -53,9 +55,12 @@ from mlflow.store.tracking.dbmodels.models import (
 )
 from mlflow.utils import autologging_utils
 from mlflow.utils.file_utils import local_file_uri_to_path
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from sqlalchemy import event
 from sqlalchemy.orm import Session
+from statsmodels.regression.linear_model import OLS
 from typer.testing import CliRunner
 from ucvtest_mlflow import content, delivery, keys, locks, servers
 from ucvtest_mlflow.hook import AutologHook
@@ -71,6 +76,7 @@ from tests.support.mlflow_runs import (
     TEST,
     VARIANCES,
     WARNINGS,
+    SwitchingTree,
     X,
     Y,
     closed_port,
@@ -842,6 +848,44 @@ def test_inner_fits_are_invisible(client: MlflowClient, spool: Path, sklearn_aut
     with new_run() as run:
         tree.fit(X, Y)
     assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
+
+
+RAW, LABELS = (each[:60] for each in load_breast_cancer(return_X_y=True))
+
+
+def least_squares(X_train: Any, y_train: Any, X_test: Any) -> Any:
+    return (OLS(y_train, X_train).fit().predict(X_test) > 0.5).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("autologger", "workers"),
+    [
+        (mlflow.sklearn.autolog, "sequential"),
+        (mlflow.statsmodels.autolog, "sequential"),
+        (mlflow.sklearn.autolog, "threading"),
+        (mlflow.sklearn.autolog, "loky"),
+    ],
+)
+def test_no_fit_reaches_the_run(
+    client: MlflowClient, spool: Path, autologger: Callable[..., None], workers: str
+) -> None:
+    """Of a regression that is fitted once to see whether it stops early, a tree and a function."""
+    autologger(silent=True)
+    um.autolog(spool_dir=spool)
+    tree = SwitchingTree(mlflow.get_tracking_uri())
+    learners = {"logistic": LogisticRegression(), "tree": tree, "function": least_squares}
+    try:
+        with new_run() as run, parallel_config(workers, n_jobs=2):
+            found = uv.compare(RAW, LABELS, learners, ["corrected_t"], cv=3, rng=0)
+        notes = [note for result in found.results.values() for note in result.notes]
+        assert any("before it has converged" in note for note in notes)
+        (only,) = runs(client)
+        assert only.info.run_id == run.info.run_id
+        logged = {**only.data.params, **only.data.metrics}
+        assert [key for key in logged if not key.startswith("ucvtest.")] == []
+        assert client.search_logged_models(["0"]) == []
+    finally:
+        autologger(disable=True, silent=True)
 
 
 def test_losses_are_fitted_in_silence_and_every_test_on_them_is_logged(

@@ -689,6 +689,11 @@ class TestRefusals:
                 "X.reshape(-1, 1) for a single feature",
             ),
             (
+                {"X": "y ~ a + b"},
+                "X must contain the features, got the text 'y ~ a + b': a test class reads it, as "
+                "in uv.CorrectedTTest.from_formula('y ~ a + b', data)",
+            ),
+            (
                 {"X": X_GOOD[:-1]},
                 "X and y must have the same length, got 19 rows and 20 responses",
             ),
