@@ -699,7 +699,7 @@ def finished(question: Question, result: TestResult) -> TestResult:
     if question.positive_class is not None:
         result = about_positive(result, question)
     if question.weighted:
-        result = about_weights(result, question.weighted, question.effective_size)
+        result = about_weights(result, question.weighted, question.worth)
     return result if question.clusters is None else about_clusters(result, question.clusters)
 
 

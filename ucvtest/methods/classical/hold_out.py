@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import Clusters
+from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
@@ -247,6 +248,7 @@ class HoldOutTest(ResamplingTest):
         None unless `status` is "ok".
         """
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
+        df = (n_tested - 1.0) * observed.losses.settings.get(DF_SHARE, 1.0)
         binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
         tables: Mapping[str, Any] = {}
         if binary:
@@ -265,7 +267,7 @@ class HoldOutTest(ResamplingTest):
             estimand=estimand_of(observed, self._learn_size),
             estimator=mean_with_variance,
             reference="normal" if score else "exact binomial" if exact else "t",
-            df=math.nan if exact or score else n_tested - 1.0,
+            df=math.nan if exact or score else df if rule is None else rule.df,
             status=degenerate(observed) if rule is None and status == "ok" else status,
             rule=rule,
             settings={"test_size": n_tested, "interval": interval},
