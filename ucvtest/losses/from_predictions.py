@@ -173,7 +173,8 @@ class FromPredictions:
             mean. The weighted mean is a ratio, with the standard error of weighted least squares
             (HC1). With `fold`, the tests on folds are about the weighted mean of all out-of-fold
             losses. Rows of `groups` count by their weights (``group_weight="row"``). Weights do not
-            apply to the AUC and McNemar's counts.
+            apply to the AUC and McNemar's counts. Observations of weight 0 are left out, as if they
+            were not there.
         fold : array-like, shape (n,) or (R, n), or str, optional
             The fold in which each observation was tested, with labels of any type. The observation
             was predicted by the rule learnt from all rows outside this fold. R repeats of the

@@ -85,9 +85,15 @@ class HoldOutTest(ResamplingTest):
     has the exact binomial p-value and interval, because Student's test rejects too often (size 0.12
     at a nominal 0.05 with an error rate of 0.1 and 33 test observations). The interval is Clopper
     and Pearson's and the p-value twice the smaller tail, so that the two always agree; the
-    diagnostics also give Student's. For two rules `McNemarTest` is exact. For the weighted error
-    rate of one rule, four observations are added to the effective number of them (Kish's; Agresti
-    and Coull), because Student's interval is too short and can leave the range from 0 to 1
+    diagnostics also give Student's. For two rules `McNemarTest` is exact.
+
+    The degrees of freedom of a weighted mean are Satterthwaite's (Bell and McCaffrey): n_test - 1
+    if all weights are equal, fewer if they differ. For clusters, their share of those of equal
+    weights is the share by the sums of weights. For the weighted error rate of one rule, four
+    observations are added to the effective number of them (Kish's; Agresti and Coull), for the
+    difference of two, two (Agresti and Min), because Student's interval is too short and can leave
+    the range; the degrees of freedom are then one less than this number. If weights make
+    observations worth fewer than four of equal weight, there is no test
     (``studies/intervals/weighted_errors.py``).
 
     Right-or-wrong rows in clusters (``group_weight="row"``; the default of `Losses.from_correct`
@@ -125,7 +131,8 @@ class HoldOutTest(ResamplingTest):
     Statistical Association 22. E. Korn, B. Graubard (1998), Confidence intervals for proportions
     with small expected number of positive counts estimated from survey data, Survey Methodology
     24. A. Agresti, Y. Min (2005), Simple improved confidence intervals for comparing matched
-    proportions, Statistics in Medicine 24.
+    proportions, Statistics in Medicine 24. R. Bell, D. McCaffrey (2002), Bias reduction in standard
+    errors for linear regression with multi-stage samples, Survey Methodology 28.
 
     Examples
     --------
