@@ -3,11 +3,11 @@
 Rows are sampled with a standard normal feature x, and weigh exp(spread x), so that the estimand is
 about a population with a mean of x of `spread`. The rules' losses depend on x too. "before" are the
 intervals with n - 1 (or one less than clusters) degrees of freedom, and Student's for differences,
-"after" those of the package. Between the rules for degrees of freedom was chosen with weights that
-losses did not depend on, normal and chi-square losses and constant error rates. Samples of which a
-few rows have nearly all of the weight have no answer, and are left out of both. Before, differences
-of rules that did not differ had no answer either, which counts as an interval that does not contain
-the true value. Cells are kept as they come, and the script goes on where it was stopped.
+"after" those of the package. The rules for degrees of freedom were chosen on other problems: normal
+and chi-square losses and constant error rates, with weights that losses did not depend on. Samples
+in which a few rows have nearly all of the weight have no answer, and are left out of both. Before,
+differences of rules that did not differ had no answer either, which counts as an interval that does
+not contain the true value. Cells are kept as they come. The script goes on where it was stopped.
 
     python studies/intervals/weighted_errors.py --seconds 240
     python studies/intervals/weighted_errors.py --table

@@ -30,9 +30,9 @@ def satterthwaite_df(weights: np.ndarray) -> float:
     ascending = np.sort(weights[weights > 0]) / weights.max()
     if len(ascending) < 2:
         return 0.0
-    *_, largest = p = ascending / ascending.sum()
-    # The largest share by itself: where it is nearly 1, differences from 1 are of the others.
-    q, rest = p[:-1], float(p[:-1].sum())
+    p = ascending / ascending.sum()
+    # The largest share by itself: where it is nearly 1, the others are known to all digits.
+    q, rest, largest = p[:-1], float(p[:-1].sum()), float(p[-1])
     second, third, fourth = (float((q**k).sum()) for k in (2, 3, 4))
     squares = largest**2 + second
     own = np.append((1 - q) ** 2 + squares - q**2, rest**2 + second)
