@@ -119,7 +119,8 @@ def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> T
     There is no test where a few rows have nearly all of the weight.
     """
     # Those of tested rows, where a test knows them.
-    worth = worth | {name: result.settings[name] for name in worth if name in result.settings}
+    known = {name: result.settings[name] for name in worth if name in result.settings}
+    worth = {**worth, **known}
     result = replace(result, settings={**result.settings, WEIGHTS: where, **worth})
     if "fit" in where:
         result = replace(result, estimand=f"{result.estimand} (rules learnt with weights)")

@@ -39,6 +39,7 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore
 
 IntervalName = Literal["auto", "exact", "wilson"]
@@ -266,6 +267,8 @@ class HoldOutTest(ResamplingTest):
             # The effective number of clusters is a different number.
             independent = self.question.clusters is None
             rule = rule_of_weighted_errors(observed, null) if independent else None
+        if isinstance(rule, (PlusFour, MovedT)):
+            df = rule.df
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
         return self._result(
@@ -274,7 +277,7 @@ class HoldOutTest(ResamplingTest):
             estimand=estimand_of(observed, self._learn_size),
             estimator=mean_with_variance,
             reference="normal" if score else "exact binomial" if exact else "t",
-            df=math.nan if exact or score else df if rule is None else rule.df,
+            df=math.nan if exact or score else df,
             status=degenerate(observed) if rule is None and status == "ok" else status,
             rule=rule,
             settings={"test_size": n_tested, "interval": interval},
