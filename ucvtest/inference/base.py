@@ -60,6 +60,11 @@ FOR_FIXED_RULES = (
 )
 """The tests of fixed rules."""
 
+ROWS_ALIKE = (
+    "counts rows alike, and these losses are weighted: use HoldOutTest, for folds CorrectedTTest, "
+    "or leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
+)
+
 LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
 
@@ -392,6 +397,8 @@ class HypothesisTest(ABC):
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         if not cls.takes_weights and question.weighted:
+            if question.observed is not None:
+                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
             raise ValueError(
                 f"{cls.__name__} counts rows alike: use UStatisticTest, CorrectedTTest, "
                 "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
@@ -711,10 +718,7 @@ def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
             "leave scoring out"
         )
     if isinstance(loss, str) and loss.startswith(WEIGHTED):
-        return (
-            f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
-            "leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
-        )
+        return f"{cls.__name__} {ROWS_ALIKE}"
     return (
         f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
         f"make the losses with loss={cls.only_loss!r}"

@@ -244,7 +244,7 @@ def test_weights_that_cannot_be_used(options, message):
 def test_weighted_errors_are_no_counts():
     with pytest.raises(ValueError, match=r"McNemarTest counts rows alike, .* use HoldOutTest"):
         uv.McNemarTest.from_losses(weighted())
-    with pytest.raises(ValueError, match="DieboldMarianoTest counts rows alike"):
+    with pytest.raises(ValueError, match="DieboldMarianoTest counts rows alike, and these losses"):
         uv.DieboldMarianoTest.from_losses(weighted(loss="squared"))
 
 
