@@ -16,7 +16,34 @@ GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
 
 def kish_size(weights: np.ndarray) -> float:
     """The number of equal weights that these are worth: (sum w)^2 / sum w^2 (Kish)."""
-    return float(weights.sum() ** 2 / (weights @ weights))
+    # Squares of very large and very small weights leave the range of numbers.
+    scaled = weights / weights.max()
+    return float(scaled.sum() ** 2 / (scaled @ scaled))
+
+
+def satterthwaite_df(weights: np.ndarray) -> float:
+    """Degrees of freedom of the robust variance of a weighted mean; n - 1 of equal weights.
+
+    Twice the squared expectation of the variance estimate over its variance, for independent normal
+    observations with one variance (Bell and McCaffrey 2002). Weights of 0 do not count.
+    """
+    ascending = np.sort(weights[weights > 0]) / weights.max()
+    if len(ascending) < 2:
+        return 0.0
+    p = ascending / ascending.sum()
+    # The largest share by itself: where it is nearly 1, the others are known to all digits.
+    q, rest, largest = p[:-1], float(p[:-1].sum()), float(p[-1])
+    second, third, fourth = (float((q**k).sum()) for k in (2, 3, 4))
+    squares = largest**2 + second
+    own = np.append((1 - q) ** 2 + squares - q**2, rest**2 + second)
+    expected = float(p**2 @ own)
+    # p_i^2 p_j^2 times the squared covariance of two residuals, which is sum p^2 - p_i - p_j.
+    with_largest = 2 * largest**2 * float(q**2 @ (second - largest * rest - q) ** 2)
+    among_others = (
+        second**2 * squares**2 + 2 * second * fourth - 4 * squares * second * third + 2 * third**2
+    ) - float(q**4 @ (squares - 2 * q) ** 2)
+    df = expected**2 / (float(p**4 @ own**2) + with_largest + among_others)
+    return min(max(df, 1.0), len(p) - 1.0)
 
 
 @dataclass(frozen=True, eq=False)

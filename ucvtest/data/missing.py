@@ -63,7 +63,8 @@ def _complete(
     if not n_dropped:
         return X, columns, 0
     whole = {
-        name: None if table is None else _rows(table, complete) for name, table in arguments.items()
+        name: None if table is None else rows_of(table, complete)
+        for name, table in arguments.items()
     }
     return whole.pop("X"), whole, n_dropped
 
@@ -97,14 +98,15 @@ def _gaps(table: Any) -> np.ndarray:
     return np.asarray(has_gap, dtype=bool)
 
 
-def _rows(table: Any, is_complete: np.ndarray) -> Any:
+def rows_of(table: Any, is_kept: np.ndarray) -> Any:
+    """Some rows of a column or table, by a mask (n,); names of rows and order of labels stay."""
     if isinstance(table, SurvivalTimes):
-        return table.take(is_complete)
+        return table.take(is_kept)
     if hasattr(table, "iloc"):
-        return table.iloc[np.flatnonzero(is_complete)]
+        return table.iloc[np.flatnonzero(is_kept)]
     if hasattr(table, "toarray"):
-        return table.tocsr()[np.flatnonzero(is_complete)]
+        return table.tocsr()[np.flatnonzero(is_kept)]
     # An ordered categorical keeps its order.
     if not hasattr(table, "categories") and not isinstance(table, np.ndarray):
         table = np.asarray(table)
-    return table[is_complete]
+    return table[is_kept]

@@ -1,5 +1,6 @@
 """Weights of rows: in fitting, in the loss, or in both."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,12 +8,33 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.data.groups import Clusters, kish_size
+from ucvtest.data.groups import Clusters, Groups, kish_size, satterthwaite_df
 from ucvtest.data.sample import as_column, difference_of_indices
 
 EFFECTIVE_SIZE = "effective_size"
 """The setting with the effective number of observations: with equal weights, this number would give
 the same precision if losses were unrelated to the weights."""
+
+EFFECTIVE_GROUPS = "effective_groups"
+"""The setting with the effective number of clusters, by the sums of their weights."""
+
+DF_SHARE = "df_share"
+"""The setting with the share of the degrees of freedom of equal weights that the weights leave."""
+
+EQUAL = "equal_weights"
+"""The setting that tells whether all weights are the same."""
+
+N_WEIGHT_0 = "n_weight_0"
+"""The setting with the number of rows of weight 0, which were left out."""
+
+WORTH = (EFFECTIVE_SIZE, EFFECTIVE_GROUPS, DF_SHARE, EQUAL, N_WEIGHT_0)
+"""The settings with what rows are worth by their weights in the loss."""
+
+LEAST_SIZE = 4
+"""With a smaller effective number, a few rows decide, and do not show how much losses vary."""
+
+ROUNDING = 1e-9
+"""Weights are equal if the effective number is the number of rows but for this share."""
 
 WEIGHTS = "weights"
 """The setting that tells where rows are weighted."""
@@ -81,10 +103,38 @@ class RowWeights:
         theta = values @ tested[:, None] / tested.sum()
         return np.asarray(theta + (values - theta) * (tested / tested.mean()))
 
-    def effective_size(self, testing: np.ndarray) -> float:
-        """The effective number of observations, by Kish."""
+    def worth(self, testing: np.ndarray, groups: Groups | None) -> dict[str, float | bool]:
+        """What the tested rows, and their clusters, are worth: settings.
+
+        Degrees of freedom are Satterthwaite's. Of clusters they are those of the sums of weights,
+        relative to the numbers of rows: clusters of different sizes are not the weights' doing.
+        """
         assert self.in_loss is not None
-        return kish_size(self.in_loss[testing.any(axis=0)])
+        is_tested = testing.any(axis=0)
+        weights = self.in_loss[is_tested]
+        index = np.arange(len(weights)) if groups is None else groups.index[is_tested]
+        sizes = np.bincount(index)
+        sums, sizes = np.bincount(index, weights)[sizes > 0], sizes[sizes > 0].astype(float)
+        df_of_sizes, size = satterthwaite_df(sizes), kish_size(weights)
+        return {
+            EFFECTIVE_SIZE: size,
+            **({} if groups is None else {EFFECTIVE_GROUPS: kish_size(sums)}),
+            DF_SHARE: min(satterthwaite_df(sums) / df_of_sizes, 1.0) if df_of_sizes else 1.0,
+            EQUAL: size > (1 - ROUNDING) * len(weights),
+        }
+
+
+def few_by_weight(worth: Mapping[str, Any]) -> str:
+    """The status where a few rows, or clusters, have nearly all of the weight; otherwise "ok"."""
+    size, units = worth[EFFECTIVE_SIZE], "rows"
+    if worth.get(EFFECTIVE_GROUPS, math.inf) < size:
+        size, units = worth[EFFECTIVE_GROUPS], "clusters"
+    if size >= LEAST_SIZE or worth.get(EQUAL, True):
+        return "ok"
+    return (
+        f"no variance estimate: by their weights the {units} are worth {size:.3g} equal ones "
+        f"(Kish), fewer than {LEAST_SIZE}; test more {units}, or use weights that differ less"
+    )
 
 
 def parts_of_weights(weights: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_weighted_rows
 from ucvtest.data.positive_class import json_label, positive_setting, unnamed_setting
 from ucvtest.data.sample import DATES, Sample
-from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
+from ucvtest.data.weights import WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
@@ -348,7 +348,7 @@ def _losses(
     if problem.loss_weights is not None:
         learner_values = problem.loss_weights.linearised(learner_values, design.testing)
         means = resample_values(learner_values, design, metric, sample.target)
-        settings[EFFECTIVE_SIZE] = problem.loss_weights.effective_size(design.testing)
+        settings |= problem.loss_weights.worth(design.testing, sample.groups)
     learner_values.flags.writeable = False
     return Losses(
         design=design,

@@ -61,6 +61,11 @@ FOR_FIXED_RULES = (
 )
 """The tests of fixed rules."""
 
+ROWS_ALIKE = (
+    "counts rows alike, and these losses are weighted: use HoldOutTest, for folds CorrectedTTest, "
+    "or leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
+)
+
 LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
 
@@ -408,6 +413,8 @@ class HypothesisTest(ABC):
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         if not cls.takes_weights and question.weighted:
+            if question.observed is not None:
+                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
             raise ValueError(
                 f"{cls.__name__} counts rows alike: use UStatisticTest, CorrectedTTest, "
                 "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
@@ -715,7 +722,7 @@ def finished(question: Question, result: TestResult) -> TestResult:
     if question.positive_class is not None:
         result = about_positive(result, question)
     if question.weighted:
-        result = about_weights(result, question.weighted, question.effective_size)
+        result = about_weights(result, question.weighted, question.worth)
     return result if question.clusters is None else about_clusters(result, question.clusters)
 
 
@@ -727,10 +734,7 @@ def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
             "leave scoring out"
         )
     if isinstance(loss, str) and loss.startswith(WEIGHTED):
-        return (
-            f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
-            "leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
-        )
+        return f"{cls.__name__} {ROWS_ALIKE}"
     return (
         f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
         f"make the losses with loss={cls.only_loss!r}"

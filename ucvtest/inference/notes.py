@@ -7,7 +7,13 @@ from typing import Any
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
-from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
+from ucvtest.data.weights import (
+    EFFECTIVE_GROUPS,
+    EFFECTIVE_SIZE,
+    N_WEIGHT_0,
+    WEIGHTS,
+    few_by_weight,
+)
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import uneven_clusters
@@ -107,23 +113,45 @@ def few_clusters(n_tested: int) -> str:
     return "no variance estimate: a single group was tested; test two at least, better twenty"
 
 
-def about_weights(result: TestResult, where: str, effective_size: float | None) -> TestResult:
-    """A result about rows that do not count alike, and says so."""
-    estimand, notes = result.estimand, [*result.notes]
+def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> TestResult:
+    """A result about rows that do not count alike, and says so.
+
+    There is no test where a few rows have nearly all of the weight.
+    """
+    # Those of tested rows, where a test knows them.
+    known = {name: result.settings[name] for name in worth if name in result.settings}
+    worth = {**worth, **known}
+    result = replace(result, settings={**result.settings, WEIGHTS: where, **worth})
     if "fit" in where:
-        estimand = f"{estimand} (rules learnt with weights)"
-    if effective_size is not None:
-        notes.append(
-            f"The estimate is a weighted mean over rows; the weights of {result.n_obs} rows are "
-            f"worth {effective_size:.4g} equal ones (Kish)."
-        )
-    size = {} if effective_size is None else {EFFECTIVE_SIZE: effective_size}
+        result = replace(result, estimand=f"{result.estimand} (rules learnt with weights)")
+    if not worth:
+        return result
+    result = replace(result, notes=(*result.notes, _worth_in_words(worth)))
+    status = few_by_weight(worth)
+    if status == "ok" or result.status != "ok":
+        return result
     return replace(
         result,
-        estimand=estimand,
-        notes=tuple(notes),
-        settings={**result.settings, WEIGHTS: where, **size},
+        status=status,
+        statistic=math.nan,
+        pvalue=math.nan,
+        df=math.nan,
+        reference="none",
+        rule=None,
+        posterior=None,
     )
+
+
+def _worth_in_words(worth: Mapping[str, Any]) -> str:
+    """The note on how many rows of equal weight would tell as much."""
+    note = (
+        "The estimate is a weighted mean over rows, which by their weights are worth "
+        f"{worth[EFFECTIVE_SIZE]:.4g} equal ones (Kish)"
+    )
+    if EFFECTIVE_GROUPS in worth:
+        note += f", and their clusters {worth[EFFECTIVE_GROUPS]:.4g} equal ones"
+    left_out = int(worth.get(N_WEIGHT_0, 0))
+    return f"{note}." + (f" Rows of weight 0 were left out: {left_out}." if left_out else "")
 
 
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:

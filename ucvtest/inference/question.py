@@ -26,7 +26,7 @@ from ucvtest.data.groups import (
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
+from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
@@ -135,9 +135,9 @@ class Question(ABC):
         return None
 
     @property
-    def effective_size(self) -> float | None:
-        """Observations with equal weights that those in the loss are worth; None without any."""
-        return None
+    def worth(self) -> Mapping[str, float | bool]:
+        """What rows are worth by their weights in the loss, as settings; empty without any."""
+        return {}
 
     @property
     def asked_hypothesis(self) -> Hypothesis:
@@ -343,10 +343,10 @@ class DataQuestion(Question):
         return self.problem.positive
 
     @property
-    def effective_size(self) -> float | None:
+    def worth(self) -> Mapping[str, float | bool]:
         """See `Question`."""
-        weights = self.problem.loss_weights
-        return None if weights is None else weights.effective_size(np.ones((1, self.n_obs), bool))
+        weights, everywhere = self.problem.loss_weights, np.ones((1, self.n_obs), dtype=bool)
+        return {} if weights is None else weights.worth(everywhere, self.sample.groups)
 
     def ready(self, learn_size: int) -> Self:
         """The question with learners that can learn from so few rows, jitted where they can be."""
@@ -542,10 +542,10 @@ class LossesQuestion(Question):
         return [difference.losses.learners[learner_index] for learner_index in places]
 
     @property
-    def effective_size(self) -> float | None:
+    def worth(self) -> Mapping[str, float | bool]:
         """See `Question`."""
-        difference = self.observed
-        return None if difference is None else difference.losses.settings.get(EFFECTIVE_SIZE)
+        settings = {} if self.observed is None else self.known.losses.settings
+        return {name: settings[name] for name in WORTH if name in settings}
 
     @property
     def known(self) -> LossDifference:

@@ -16,6 +16,7 @@ from ucvtest.data.class_order import (
 from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
+from ucvtest.data.missing import rows_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
     check_positive,
@@ -27,6 +28,7 @@ from ucvtest.data.positive_class import (
 from ucvtest.data.sample import (
     DATES,
     Sample,
+    as_column,
     as_response,
     code_labels,
     count_missing,
@@ -37,7 +39,7 @@ from ucvtest.data.sample import (
     numbers_other_order,
     taken_for_classes,
 )
-from ucvtest.data.weights import EFFECTIVE_SIZE, RowWeights, read_weights
+from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_survival import of_survival
 from ucvtest.losses.linearised import (
@@ -175,7 +177,8 @@ class FromPredictions:
             mean. The weighted mean is a ratio, with the standard error of weighted least squares
             (HC1). With `fold`, the tests on folds are about the weighted mean of all out-of-fold
             losses. Rows of `groups` count by their weights (``group_weight="row"``). Weights do not
-            apply to the AUC and McNemar's counts.
+            apply to the AUC and McNemar's counts. Observations of weight 0 are left out, as if they
+            were not there.
         fold : array-like, shape (n,) or (R, n), or str, optional
             The fold in which each observation was tested, with labels of any type. The observation
             was predicted by the rule learnt from all rows outside this fold. R repeats of the
@@ -264,18 +267,24 @@ def _of_predictions(
     if repeat is not None:
         columns, rules = _unfolded(columns, rules, repeat)
     y, groups, sample_weight, fold = columns.values()
+    other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
+    folds = None if fold is None else OutOfFold.of(fold)
+    rounds = [rules] if folds is None else folds.rounds(rules)
+    for repeat_rules in rounds:
+        _check_rows(y, by_argument("predictions", repeat_rules) | other_columns)
+    n_weight_0, counts = _rows_that_count(sample_weight, folds, [y, groups, *rounds])
+    if n_weight_0:
+        y, groups, sample_weight, *rounds = (
+            _counting(part, counts) for part in (y, groups, sample_weight, *rounds)
+        )
+        folds = None if folds is None else folds.of_rows(counts)
     if loss is None:
         loss = _default_loss(y, pos_label)
     metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(metric, Metric) and metric.ranks_pairs
-    other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
-    folds = None if fold is None else OutOfFold.of(fold)
     if folds is not None:
         refuse_of_folds(metric)
         refuse_pooled(metric)
-    rounds = [rules] if folds is None else folds.rounds(rules)
-    for repeat_rules in rounds:
-        _check_rows(y, by_argument("predictions", repeat_rules) | other_columns)
     in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
     _check_same_classes(in_rounds)
     loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
@@ -299,8 +308,10 @@ def _of_predictions(
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks)
         loss_fields |= _weighted(
-            loss_fields, sample_weight, None if folds is None else folds.design
+            loss_fields, sample_weight, groups, None if folds is None else folds.design
         )
+        if n_weight_0:
+            loss_fields["settings"][N_WEIGHT_0] = n_weight_0
     values = loss_fields["values"]
     if folds is None:
         design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
@@ -419,8 +430,36 @@ def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any
     return arguments | named_columns, rules
 
 
+def _rows_that_count(
+    sample_weight: Any, folds: OutOfFold | None, parts: Sequence[Any]
+) -> tuple[int, np.ndarray]:
+    """The number of rows of weight 0, and the mask of the others.
+
+    None are left out where lengths differ, or no row counts: both are refused later.
+    """
+    if sample_weight is None:
+        return 0, np.array([])
+    counts = as_numbers("sample_weight", as_column("sample_weight", sample_weight)) != 0
+    lengths = {len(counts)} if folds is None else {len(counts), folds.numbers.shape[1]}
+    for part in parts:
+        columns = part.values() if isinstance(part, Mapping) else [part]
+        lengths |= {len(column) for column in columns if hasattr(column, "__len__")}
+    one_for_each = counts.ndim == 1 and counts.any() and len(lengths) == 1
+    return int((~counts).sum()) if one_for_each else 0, counts
+
+
+def _counting(part: Any, counts: np.ndarray) -> Any:
+    """The rows of a column, or of the predictions of each rule, that have a weight."""
+    if isinstance(part, Mapping):
+        return {name: _counting(column, counts) for name, column in part.items()}
+    if isinstance(part, (list, tuple)):
+        # An array would turn labels of several types into strings.
+        return [value for value, is_counted in zip(part, counts, strict=True) if is_counted]
+    return None if part is None else rows_of(as_pandas("predictions", part), counts)
+
+
 def _weighted(
-    loss_fields: Mapping[str, Any], sample_weight: Any, design: Design | None
+    loss_fields: Mapping[str, Any], sample_weight: Any, groups: Any, design: Design | None
 ) -> dict[str, Any]:
     """Values with the weighted mean, and with the spread of the ratio estimator.
 
@@ -434,7 +473,11 @@ def _weighted(
         "loss": f"{WEIGHTED}{loss_fields['loss']}",
         "values": weights.linearised(values, testing),
         "in_words": f"weighted {loss_fields['in_words']}",
-        "settings": loss_fields["settings"] | {EFFECTIVE_SIZE: weights.effective_size(testing)},
+        "settings": {
+            **loss_fields["settings"],
+            WEIGHTS: weights.where,
+            **weights.worth(testing, as_groups(groups, testing.shape[1])),
+        },
     }
 
 

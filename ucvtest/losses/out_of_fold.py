@@ -44,6 +44,11 @@ class OutOfFold:
         rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(fold_labels))]
         return cls(np.stack(rows), fold_labels.ndim == 2)
 
+    def of_rows(self, is_kept: np.ndarray) -> "OutOfFold":
+        """The folds of some observations; the others were neither learnt from nor tested."""
+        numbers = self.numbers[:, is_kept]
+        return OutOfFold.of(numbers if self.repeated else numbers[0])
+
     @property
     def design(self) -> Design:
         """The folds of each repeat as test sets, and the remaining rows as learning sets."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
-from ucvtest.data.weights import EFFECTIVE_SIZE
+from ucvtest.data.weights import DF_SHARE, EFFECTIVE_SIZE, EQUAL, LEAST_SIZE, few_by_weight
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
@@ -20,6 +20,7 @@ from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour, Shape
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
+from ucvtest.stats.shares import difference_of_shares
 from ucvtest.stats.wald import reference_distribution
 
 NEGLIGIBLE = 1e-12
@@ -33,10 +34,16 @@ class PairedT:
     deviation: float
     log_error: float
     least: int = 4
+    df_share: float = 1.0
+    """The share of n - 1 degrees of freedom that weights leave."""
 
     def sd(self, n: int) -> float:
         """Standard deviation of the mean."""
         return self.deviation / math.sqrt(n)
+
+    def df(self, n: int) -> float:
+        """Degrees of freedom."""
+        return self.df_share * (n - 1.0)
 
     def se(self, n: int) -> float:
         """The same."""
@@ -44,7 +51,7 @@ class PairedT:
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of Student's interval."""
-        distribution = reference_distribution("t", n - 1.0)
+        distribution = reference_distribution("t", self.df(n))
         assert distribution is not None
         return 2 * distribution.isf(alpha / 2) * scale * self.sd(n)
 
@@ -53,23 +60,32 @@ class PairedT:
         from statsmodels.stats.power import TTestPower
 
         size = abs(effect) / (scale * self.deviation)
-        return float(TTestPower().power(size, n, alpha))
+        return float(TTestPower().power(size, n, alpha, df=self.df(n)))
 
 
 @dataclass(frozen=True)
 class WeightedRate(PairedT):
-    """The weighted error rate of one rule, with the interval of `HoldOutTest`.
+    """The weighted error rate of one rule, or a difference, with the interval of `HoldOutTest`.
 
     The effective number of observations is `effective_share` of their number, as in the pilot.
     """
 
     rate: float = math.nan
     effective_share: float = 1.0
+    paired: bool = False
+
+    def df(self, n: int) -> float:
+        """One less than the effective number."""
+        return self.effective_share * n - 1
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """Width with four observations added."""
-        variance, effective = (scale * self.sd(n)) ** 2, self.effective_share * n
-        rule = PlusFour(self.rate, variance, effective, given_df=n - 1.0)
+        """Width with observations added."""
+        variance, size = (scale * self.sd(n)) ** 2, self.effective_share * n
+        rule = (
+            difference_of_shares(self.rate, variance, size, self.df(n), math.nan)
+            if self.paired
+            else PlusFour(self.rate, variance, size)
+        )
         low, high = rule.interval("two-sided", alpha)
         return high - low
 
@@ -240,11 +256,30 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         kind = SurvivalOfRules if losses.metric.of_survival else MetricOfRules
         rules_estimate = kind.of(observed, None)
         return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate
-    effective = losses.settings.get(EFFECTIVE_SIZE)
-    if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:
-        rate = effective / len(values)
-        return WeightedRate(deviation, error, rate=estimate, effective_share=rate), estimate
-    return PairedT(deviation, error), estimate
+    return _mean_predictor(losses, deviation, error, estimate, paired=paired), estimate
+
+
+def _mean_predictor(
+    losses: Losses, deviation: float, error: float, estimate: float, *, paired: bool
+) -> PairedT:
+    """The predictor from a mean, which may be weighted."""
+    settings = losses.settings
+    if EFFECTIVE_SIZE not in settings:
+        return PairedT(deviation, error)
+    status = few_by_weight(settings)
+    if status != "ok":
+        raise ValueError(f"the pilot leaves {status}")
+    is_equal = settings.get(EQUAL, True)
+    effective_share = settings[EFFECTIVE_SIZE] / losses.known_values.shape[1]
+    least = 4 if is_equal else math.ceil(LEAST_SIZE / effective_share)
+    if losses.loss == WEIGHTED_ERRORS and not (paired and is_equal):
+        return WeightedRate(
+            *(deviation, error, least),
+            rate=estimate,
+            effective_share=effective_share,
+            paired=paired,
+        )
+    return PairedT(deviation, error, least, settings.get(DF_SHARE, 1.0))
 
 
 def _ranking_predictor(losses: Losses, learner: int, other: int | None) -> tuple[Predictor, float]:

@@ -27,6 +27,7 @@ STUDIES = (
     "intervals/metrics_of_learners_in_short",
     "intervals/right_or_wrong",
     "intervals/right_or_wrong_uneven",
+    "intervals/weighted_errors",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

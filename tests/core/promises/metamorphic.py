@@ -529,6 +529,7 @@ def tests_of_rules(losses: uv.Losses) -> list[str]:
         for name, cls in TESTS.items()
         if cls.of_fixed_rules
         and cls.only_loss in ((losses.loss,) if ranks else (None, losses.loss))
+        and (cls.takes_weights or not losses.weighted)
     ]
 
 

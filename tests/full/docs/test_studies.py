@@ -254,3 +254,21 @@ def test_the_page_on_metrics_has_the_numbers_of_ranks() -> None:
     assert f"{one.min():.1f}% in the worst" in text
     assert f"{two.mean():.1f}% and {two.min():.1f}% for differences" in text
     assert (one >= 95).all()
+
+
+def test_the_page_on_intervals_has_the_numbers_of_weighted_rows() -> None:
+    found = table("intervals/weighted_errors")
+    page = (ROOT / "docs" / "validation" / "studies-intervals.md").read_text(encoding="utf-8")
+    text = " ".join(page.split())
+    uneven = found[found["spread"] > 0]
+    of_one, squared = uneven["target"] == "one", uneven["problem"] == "squared"
+    before, after = (uneven[~of_one][each] for each in ("before", "after"))
+    assert f"had {before.mean():.1f}% on average and {before.min():.1f}% in the worst" in text
+    assert f"before, and {after.mean():.1f}% and {after.min():.1f}% after" in text
+    rates = uneven[of_one & uneven["problem"].isin(["errors", "alike"])]
+    assert f"The error rate of one rule has at least {rates.after.min():.1f}%" in text
+    before, after = (uneven[of_one & squared][each] for each in ("before", "after"))
+    ranges = [f"{part.min():.1f} to {part.max():.1f}%" for part in (after, before)]
+    assert f"at {ranges[0]} after {ranges[1]} before" in text
+    equal = found[(found["problem"] == "squared") & (found["spread"] == 0)]
+    assert f"it has {equal[equal['target'] == 'one'].after.mean():.1f}%" in text

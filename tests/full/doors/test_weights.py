@@ -251,6 +251,23 @@ def test_out_of_fold_predictions_with_weights():
     assert found.conf_int() == pytest.approx(test.fit(rng=0).conf_int())
 
 
+def test_out_of_fold_rows_of_weight_0_are_not_there():
+    """Most of them in one fold, and a fold of nothing else."""
+    fold, rule = np.arange(60) % 4, (X[:, 0] < 15).astype(int)
+    folds, weights = np.r_[fold, np.zeros(15, int), np.full(5, 9)], np.r_[WEIGHTS, np.zeros(20)]
+    y, rules = np.r_[Y, np.zeros(20, int)], np.r_[rule, np.ones(20, int)]
+    for cls in (uv.CrossValidationWaldTest, uv.CorrectedTTest):
+        kept = uv.Losses.from_predictions(Y, {"p": rule}, fold=fold, sample_weight=WEIGHTS)
+        given = uv.Losses.from_predictions(y, {"p": rules}, fold=folds, sample_weight=weights)
+        expected, found = (cls.from_losses(losses).fit() for losses in (kept, given))
+        assert (found.estimate, found.se) == pytest.approx((expected.estimate, expected.se))
+        assert found.n_obs == 60
+        assert any("worth" in note and "left out: 20" in note for note in found.notes)
+    twice = {"fold": np.stack([folds] * 2), "sample_weight": weights}
+    given = uv.Losses.from_predictions(y, {"p": np.stack([rules] * 2)}, **twice)
+    np.testing.assert_allclose(given.means, np.tile(kept.means, 2))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -111,12 +111,16 @@ def test_beleites_et_al_need_75_to_100_for_one_classifier_and_hundreds_to_show_s
     assert 300 < both.n_needed < 1000
 
 
-def test_the_plan_of_a_weighted_error_rate_is_about_the_interval_that_the_test_gives():
+@pytest.mark.parametrize("loss", ["zero_one", "squared"])
+@pytest.mark.parametrize("names", [("rule",), ("rule", "other")])
+def test_the_plan_of_a_weighted_mean_is_about_the_interval_that_the_test_gives(loss, names):
     y, rule = rates(10)
+    rules = {"rule": rule, "other": np.roll(rule, 3)}
     weights = np.random.default_rng(0).exponential(size=100)
-    losses = uv.Losses.from_predictions(y, {"rule": rule}, sample_weight=weights)
-    low, high = uv.HoldOutTest.from_losses(losses).fit().conf_int()
-    found = uv.plan(losses, width=0.1, n=100).frame
+    losses = uv.Losses.from_predictions(y, rules, loss=loss, sample_weight=weights)
+    low, high = uv.HoldOutTest.from_losses(losses, *names).fit().conf_int()
+    asked = dict(zip(("learner", "other"), names, strict=False))
+    found = uv.plan(losses, width=0.1, n=100, **asked).frame
     assert found["width"][0] == pytest.approx(high - low)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.data.weights import EFFECTIVE_SIZE
+from ucvtest.data.weights import EFFECTIVE_SIZE, EQUAL, few_by_weight
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
@@ -15,8 +15,8 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.shares import WilsonScore
+from ucvtest.stats.intervals import MovedT, PlusFour
+from ucvtest.stats.shares import WilsonScore, difference_of_shares
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 Tables = dict[str, dict[str, tuple[Any, ...]]]
@@ -60,15 +60,24 @@ def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) 
     return _binomial(values)
 
 
-def rule_of_weighted_errors(observed: LossDifference, null_value: float) -> PlusFour | None:
-    """Inference for one weighted error rate: four observations are added to the effective ones."""
+def rule_of_weighted_errors(
+    observed: LossDifference, null_value: float
+) -> PlusFour | MovedT | None:
+    """Inference for weighted error rates: observations are added to the effective number of them.
+
+    As many independent observations would have one degree of freedom less. None for Student's t,
+    which a difference without weights has, and so one of equal weights; also where few rows decide.
+    """
     losses = observed.losses
-    effective = losses.settings.get(EFFECTIVE_SIZE)
-    if observed.paired or effective is None or losses.loss != WEIGHTED_ERRORS:
+    size = losses.settings.get(EFFECTIVE_SIZE)
+    if size is None or losses.loss != WEIGHTED_ERRORS or few_by_weight(losses.settings) != "ok":
         return None
     estimate, variance = mean_with_variance(observed)
-    df = len(observed.values) - 1.0
-    return PlusFour(estimate, variance, effective, null_value, df)
+    if not observed.paired:
+        return PlusFour(estimate, variance, size, null_value)
+    if losses.settings.get(EQUAL, True):
+        return None
+    return difference_of_shares(estimate, variance, size, size - 1, null_value)
 
 
 def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesis) -> Tables:

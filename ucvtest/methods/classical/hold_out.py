@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import Clusters
+from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
@@ -38,6 +39,7 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore
 
 IntervalName = Literal["auto", "exact", "wilson"]
@@ -84,9 +86,15 @@ class HoldOutTest(ResamplingTest):
     has the exact binomial p-value and interval, because Student's test rejects too often (size 0.12
     at a nominal 0.05 with an error rate of 0.1 and 33 test observations). The interval is Clopper
     and Pearson's and the p-value twice the smaller tail, so that the two always agree; the
-    diagnostics also give Student's. For two rules `McNemarTest` is exact. For the weighted error
-    rate of one rule, four observations are added to the effective number of them (Kish's; Agresti
-    and Coull), because Student's interval is too short and can leave the range from 0 to 1
+    diagnostics also give Student's. For two rules `McNemarTest` is exact.
+
+    The degrees of freedom of a weighted mean are Satterthwaite's (Bell and McCaffrey): n_test - 1
+    if all weights are equal, fewer if they differ. For clusters, their share of those of equal
+    weights is the share by the sums of weights. For the weighted error rate of one rule, four
+    observations are added to the effective number of them (Kish's; Agresti and Coull), for the
+    difference of two, two (Agresti and Min), because Student's interval is too short and can leave
+    the range; the degrees of freedom are then one less than this number. If weights make
+    observations worth fewer than four of equal weight, there is no test
     (``studies/intervals/weighted_errors.py``).
 
     Right-or-wrong rows in clusters (``group_weight="row"``; the default of `Losses.from_correct`
@@ -124,7 +132,8 @@ class HoldOutTest(ResamplingTest):
     Statistical Association 22. E. Korn, B. Graubard (1998), Confidence intervals for proportions
     with small expected number of positive counts estimated from survey data, Survey Methodology
     24. A. Agresti, Y. Min (2005), Simple improved confidence intervals for comparing matched
-    proportions, Statistics in Medicine 24.
+    proportions, Statistics in Medicine 24. R. Bell, D. McCaffrey (2002), Bias reduction in standard
+    errors for linear regression with multi-stage samples, Survey Methodology 28.
 
     Examples
     --------
@@ -247,6 +256,7 @@ class HoldOutTest(ResamplingTest):
         None unless `status` is "ok".
         """
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
+        df = (n_tested - 1.0) * observed.losses.settings.get(DF_SHARE, 1.0)
         binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
         tables: Mapping[str, Any] = {}
         if binary:
@@ -257,6 +267,8 @@ class HoldOutTest(ResamplingTest):
             # The effective number of clusters is a different number.
             independent = self.question.clusters is None
             rule = rule_of_weighted_errors(observed, null) if independent else None
+        if isinstance(rule, (PlusFour, MovedT)):
+            df = rule.df
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
         return self._result(
@@ -265,7 +277,7 @@ class HoldOutTest(ResamplingTest):
             estimand=estimand_of(observed, self._learn_size),
             estimator=mean_with_variance,
             reference="normal" if score else "exact binomial" if exact else "t",
-            df=math.nan if exact or score else n_tested - 1.0,
+            df=math.nan if exact or score else df,
             status=degenerate(observed) if rule is None and status == "ok" else status,
             rule=rule,
             settings={"test_size": n_tested, "interval": interval},

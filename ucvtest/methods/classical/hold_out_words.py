@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ucvtest.data.weights import EQUAL
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
@@ -11,7 +12,7 @@ from ucvtest.methods.classical.fixed_rules import THESE_RULES, of_these_rules
 from ucvtest.metrics.base import plural
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore
 
 FEW = 10
@@ -85,12 +86,19 @@ def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) 
             "The two rules are right and wrong on the same observations: p-value and interval are "
             "from McNemar's exact test.",
         )
-    if isinstance(rule, PlusFour):
+    if isinstance(rule, (PlusFour, MovedT)):
+        added = (
+            "four observations, two of them errors (Agresti and Coull 1998)"
+            if isinstance(rule, PlusFour)
+            else "one right and one wrong observation (Agresti and Min 2005)"
+        )
         return (
             *notes,
-            f"With their weights, observations are worth {rule.n_obs:.3g} of equal weight (Kish's "
-            "effective number). The interval adds four to this number, two of them errors.",
+            f"The interval adds {added} to the effective number of observations, and Student's t "
+            "has one degree of freedom less than this number.",
         )
+    if not observed.losses.settings.get(EQUAL, True):
+        notes = (*notes, "The degrees of freedom are those that the weights leave (Satterthwaite).")
     counts = counts_of_errors(observed) if binary else {}
     n_tested = len(observed.values)
     if "n_disagreements" in counts and counts["n_disagreements"] < FEW:

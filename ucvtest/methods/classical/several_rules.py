@@ -38,7 +38,7 @@ def several_rules(
         if marks_rows(losses, clusters):
             pairs = _shares_in_pairs(values, clusters)
     results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
-    if losses.metric.linearised:
+    if losses.metric.linearised or losses.weighted:
         joint_estimates = _with_statistics_of_rules(results, joint_estimates)
     return results, joint_estimates
 
@@ -81,6 +81,12 @@ def results_together(
     # Rules that never differ, and exact tests, have no standard error.
     dfs = [result.df for key, result in results.items() if not isinstance(key, str)]
     se, statistics = np.sqrt(np.where(varies, squares, np.nan)), None
+    places = {name: position for position, name in enumerate(losses.learners)}
+    for key, result in results.items():
+        if not isinstance(key, str) and result.reference == "none":
+            # Without a test of two rules, neither excludes the other.
+            first, second = (places[name] for name in key)
+            se[[first, second], [second, first]] = np.nan
     if pairs is not None:
         statistics, se = (
             metric.reported(pairs[0], paired=True) / metric.unit,

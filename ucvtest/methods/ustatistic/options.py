@@ -254,7 +254,7 @@ class ProfileOptions:
                 "kappa_profile is about a mean of losses, and group_weight='row' makes it a ratio: "
                 "use 'group'"
             )
-        if question.effective_size is not None:
+        if question.worth:
             raise ValueError(
                 "kappa_profile is about a mean of losses over rows that count alike: leave "
                 "weights out, or pass weights={'fit': ...}"

@@ -132,7 +132,7 @@ class JointRun:
             raise ValueError(
                 "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
             )
-        if first_test.question.effective_size is not None:
+        if first_test.question.worth:
             raise ValueError(
                 "correction='simultaneous' is not for weights in the loss: use weights={'fit': "
                 "...}, or correction='holm'"

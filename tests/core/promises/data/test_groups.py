@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold
 
 import ucvtest as uv
-from ucvtest.data.groups import Groups, as_groups, refuse_groups
+from ucvtest.data.groups import Groups, as_groups, refuse_groups, satterthwaite_df
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.design import Design
 
@@ -203,3 +203,26 @@ def test_losses_refuse_groups_from_elsewhere(losses, groups, message):
 def test_groups_are_values():
     with pytest.raises(AttributeError):
         Groups(np.array(["a"]), np.array([0])).labels = None
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [3.0] * 7,
+        [1, 2],
+        [1e6] + [1] * 29,
+        [1e9, 1e9] + [1] * 9,
+        [1, 0, 2, 5, 0],
+        np.arange(1.0, 40),
+    ],
+)
+def test_degrees_of_freedom_are_those_of_the_quadratic_form(weights):
+    """The variance of a weighted mean is y' A y: 2 (tr A)^2 / 2 tr A^2 for independent normal y."""
+    p = np.asarray(weights, dtype=float)[np.asarray(weights) > 0]
+    p /= p.sum()
+    residuals = np.eye(len(p)) - np.outer(np.ones(len(p)), p)
+    form = residuals.T @ np.diag(p**2) @ residuals
+    expected = np.trace(form) ** 2 / np.trace(form @ form)
+    found = satterthwaite_df(np.asarray(weights, dtype=float))
+    assert found == pytest.approx(expected, rel=1e-8)
+    assert satterthwaite_df(1e200 * np.asarray(weights)) == pytest.approx(found, rel=1e-9)
