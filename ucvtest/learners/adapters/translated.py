@@ -44,6 +44,11 @@ class TranslatedLearner(Learner):
         """The estimator as scikit-learn writes it."""
         return self.original.name
 
+    @property
+    def regresses(self) -> bool:
+        """Whether the estimator is a regressor."""
+        return self.original.regresses
+
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse what the estimator cannot do."""
         self.original.check(sample, output, learn_size)
