@@ -60,10 +60,11 @@ class AbsentJax:
 _state = np.random.get_state()  # noqa: NPY002
 try:
     import jax as jax
-    import jax.numpy as jnp
+    import jax.numpy
 except Exception as error:  # Not only ImportError: a processor without AVX is a RuntimeError.
-    jax = jnp = AbsentJax(error)  # type: ignore[assignment]
+    jax = AbsentJax(error)  # type: ignore[assignment]
 np.random.set_state(_state)  # noqa: NPY002
+jnp = jax.numpy
 
 # Compiles in a fifth less time, and runs as fast: the expensive passes find nothing more to do in
 # loops over batches.
