@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import checked_costs
-from ucvtest.learners.adapters.coerce import as_learner, is_regressor
+from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.solvers.ridge_samples import ridge_predictions
@@ -70,7 +70,7 @@ class ManySamples:
         pilot_rng = np.random.default_rng(rng.integers(2**63))
         pilot = self._draw(pilot_rng, PILOT_OBS)
         named = tuple(map(as_learner, learners))
-        regresses = any(map(is_regressor, named))
+        regresses = any(learner.regresses for learner in named)
         coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
         self.loss: Loss = as_loss(loss, has_classes=coded)
         self._pilot = make_sample(*pilot, as_classes=coded)

@@ -388,7 +388,12 @@ def _reasons(
             f"It is about the rules learnt from {recommended.learn_size} of your observations."
         )
     else:
-        estimand = f"It is about {estimand_words} with learning sets of {recommended.learn_size}."
+        # The sizes of classes and folds can make it one less, or one more.
+        exact = procedure.design is None and not cells.metric.ranks_pairs
+        about = "" if exact else "about "
+        estimand = (
+            f"It is about {estimand_words} with learning sets of {about}{recommended.learn_size}."
+        )
     listed = [
         f"With {_fits(recommended, cells)}, on {recommended.n_problems} problems with n = "
         f"{sizes_text}, its 95% intervals{cells.estimand} contained the true value in "

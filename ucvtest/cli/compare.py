@@ -12,7 +12,7 @@ from ucvtest.cli.options import (
     DESIGN_OPTIONS,
     RECOMMENDED,
     AlphaOption,
-    AlternativeName,
+    AlternativeOption,
     ContrastName,
     CorrectionName,
     DataArgument,
@@ -131,13 +131,7 @@ def compare(
             "(squared, absolute and log losses), which is 1 for equal learners."
         ),
     ] = "difference",
-    alternative: Annotated[
-        AlternativeName,
-        typer.Option(
-            help="What to show; less: the first learner has the smaller loss. With --scoring it is "
-            "about the score: greater means that the first is better."
-        ),
-    ] = "two-sided",
+    alternative: AlternativeOption = "two-sided",
     margin: Annotated[
         float | None,
         typer.Option(

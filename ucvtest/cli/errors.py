@@ -60,6 +60,24 @@ METRICS = (
 )
 """What messages say of metrics that are made by functions: here by their names alone."""
 
+COLUMNS = (
+    (re.compile(r"\b(?:predictions|correct)\['?([^\]]+?)'?\](?= )"), r"column \1"),
+    (
+        re.compile(r"\bconvert them first, with \.astype\(float\) if [^,;:]*"),
+        "write numbers in the file",
+    ),
+    (
+        re.compile(r"\bconvert them to a unit [^;:]*np\.timedelta64[^;:]*"),
+        "write numbers in the file, such as days since the first date, or text if they are labels",
+    ),
+    (re.compile(r", for example from (?:np\.where\([^()]*\)|p > 0\.5)(?=, or )"), ""),
+    (
+        re.compile(r"\bor 'log' for probabilities and 'auc' for scores"),
+        "or --loss log for probabilities and --loss auc for scores",
+    ),
+)
+"""What messages say of arrays and calls in Python: here these are columns of a file."""
+
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
 """What typer raises over options; newer ones bring a Click of their own."""
 
@@ -158,8 +176,8 @@ def in_options(message: str, options: dict[str, str]) -> str:
     for argument, remedy in REMEDIES.items():
         if argument not in options:
             message = remedy.sub("", message)
-    for pattern_of_metric, short in METRICS:
-        message = pattern_of_metric.sub(short, message)
+    for pattern_in_python, in_shell in (*METRICS, *COLUMNS):
+        message = pattern_in_python.sub(in_shell, message)
     if "test" in options:
         message = TEST_CLASS.sub(_test_option, message)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"

@@ -17,6 +17,14 @@ LossName = Literal["zero_one", "squared", "absolute", "log", "brier", "auc"]
 RuleLossName = Literal[LossName, "score", "correct"]
 """Of rules whose answers may have been marked already."""
 AlternativeName = Literal["two-sided", "less", "greater"]
+AlternativeOption = Annotated[
+    AlternativeName,
+    typer.Option(
+        help="What to show of the first minus the second: less that a loss or an error of the "
+        "first is smaller; greater that the first is better where higher is better, as for auc, "
+        "accuracy, marked answers and most metrics."
+    ),
+]
 CorrectionName = Literal[
     "holm",
     "bonferroni",

@@ -21,7 +21,7 @@ from ucvtest.cli.files import (
 )
 from ucvtest.cli.options import (
     AlphaOption,
-    AlternativeName,
+    AlternativeOption,
     CorrectionName,
     DataArgument,
     EventOption,
@@ -97,9 +97,7 @@ def predictions(
         ),
     ] = "",
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
-    alternative: Annotated[
-        AlternativeName, typer.Option(help="What to show; less: the first rule has less loss.")
-    ] = "two-sided",
+    alternative: AlternativeOption = "two-sided",
     correction: Annotated[
         CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
     ] = "holm",

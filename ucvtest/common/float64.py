@@ -13,17 +13,58 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-# While it is imported, JAX draws from NumPy's global generator (waiting times of its cluster
-# code); put the user's state back. Packages with JAX code import this module first.
-_state = np.random.get_state()  # noqa: NPY002
-import jax  # noqa: E402
-
-np.random.set_state(_state)  # noqa: NPY002
-
-from ucvtest.common.exceptions import MissingPlatformError  # noqa: E402
-from ucvtest.common.fork_guard import refuse_fork  # noqa: E402
+from ucvtest.common.exceptions import MissingPlatformError
+from ucvtest.common.fork_guard import refuse_fork
 
 P = ParamSpec("P")
+
+
+class AbsentJax:
+    """What stands for JAX where it cannot be imported: its parts can be named, but not used.
+
+    Modules with JAX code define functions, and decorate them, as if it were there, so that all that
+    computes without JAX works.
+    """
+
+    __version_info__ = (0,)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __or__(self, other: Any) -> Any:
+        return self
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Decorate a function; anything else is a computation, which is refused."""
+        if arguments and callable(arguments[0]):
+            return self
+        raise self.refusal()
+
+    def refusal(self) -> MissingPlatformError:
+        """The error of whatever computes with JAX."""
+        reason = " ".join(f"{type(self.error).__name__}: {self.error}".split())
+        return MissingPlatformError(
+            "this needs JAX, which cannot be imported here; without it there are tests of folds of "
+            "learners of other packages, such as the corrected resampled t test, and tests of "
+            f"predictions and losses that exist; the reason: {reason:.300}"
+        )
+
+
+# While it is imported, JAX draws from NumPy's global generator (waiting times of its cluster
+# code); put the user's state back. All other modules have JAX from here.
+_state = np.random.get_state()  # noqa: NPY002
+try:
+    import jax as jax
+    import jax.numpy
+except Exception as error:  # Not only ImportError: a processor without AVX is a RuntimeError.
+    jax = AbsentJax(error)  # type: ignore[assignment]
+np.random.set_state(_state)  # noqa: NPY002
+jnp = jax.numpy
 
 # Compiles in a fifth less time, and runs as fast: the expensive passes find nothing more to do in
 # loops over batches.
@@ -46,7 +87,7 @@ jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
 def count_devices() -> int:
     """How many devices share the work: all of this process, or the one that the user chose."""
     refuse_fork()
-    _check_platform()
+    check_platform()
     default_device = jax.config.jax_default_device  # type: ignore[attr-defined]
     return jax.local_device_count() if default_device is None else 1
 
@@ -75,7 +116,7 @@ _GUARDS = tuple(f"jax_transfer_guard{direction}" for direction in _DIRECTIONS)
 
 def _our_configuration() -> AbstractContextManager[Any]:
     """Float64, and the other flags as this package needs them, in this thread."""
-    _check_platform()
+    check_platform()
     config: Any = jax.config
     with ExitStack() as stack:
         stack.enter_context(jax.enable_x64(True))
@@ -89,8 +130,10 @@ def _our_configuration() -> AbstractContextManager[Any]:
 
 
 @cache
-def _check_platform() -> None:
-    """Refuse a platform that this machine does not have."""
+def check_platform() -> None:
+    """Refuse a platform that this machine does not have, and a machine without JAX."""
+    if isinstance(jax, AbsentJax):
+        raise jax.refusal()
     config: Any = jax.config
     try:
         jax.devices()

@@ -26,7 +26,6 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.metrics.base import Metric
@@ -78,7 +77,7 @@ class ComparisonQuestion:
     @property
     def has_classes(self) -> bool:
         """Whether the response has classes, where no loss says so."""
-        regresses = any(map(is_regressor, self.learners.values()))
+        regresses = any(learner.regresses for learner in self.learners.values())
         return taken_for_classes(self.y, regresses=regresses, pos_label=self.pos_label)
 
     def validated(self, loss: Any) -> DataQuestion:

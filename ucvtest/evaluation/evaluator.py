@@ -88,6 +88,13 @@ class Evaluator:
         """Whether fits are jitted, so that many at a time take little longer than one."""
         return not isinstance(self._learner, SplitLearner)
 
+    def at_once(self, *, labelings: bool = False) -> int:
+        """Fits that take no longer than one: a call of jitted fits has so many in any case."""
+        batch = self._batch
+        if isinstance(batch, ChunkedFits):
+            return 1
+        return (batch.most_labelings if labelings else batch.size) or 1
+
     @property
     def n_workers(self) -> int:
         """Fits that are done at the same time, where they are not jitted."""

@@ -16,7 +16,7 @@ from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.data.weights import WEIGHTS, RowWeights
 from ucvtest.learners.adapters.backends import Backend, choose_backend
-from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
+from ucvtest.learners.adapters.coerce import as_learner, as_learners
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.survival import for_survival
 from ucvtest.learners.adapters.translated import remarks_of
@@ -84,7 +84,7 @@ class Problem:
             as_classes = taken_for_classes(
                 y,
                 output or output_of(loss),
-                regresses=any(map(is_regressor, learners_by_name.values())),
+                regresses=any(learner.regresses for learner in learners_by_name.values()),
                 pos_label=pos_label,
             )
             if output is None:

@@ -28,7 +28,10 @@ SPARE = 1.1
 """How many times the seconds that seem to be needed are asked for, as two trials differ."""
 
 LEAST = 0.1
-"""Share of the seconds that is left to quick fits in any case."""
+"""Share of the seconds that is left in any case: a trial of jitted fits may take all of them."""
+
+Trial = tuple[Callable[[int], object], int]
+"""A task that is done a number of times, and how often takes no longer than once."""
 
 
 def fits_within(
@@ -46,33 +49,28 @@ def fits_within(
     member = np.arange(sample.n_obs) < learn_size
     rng = np.random.default_rng(0)
 
-    def trial(learner: Learner) -> Callable[[int], None]:
+    def trial(learner: Learner) -> Trial:
         evaluator = Evaluator.run_by(execution.trial, sample, learner, problem.output)
 
         def fit(size: int) -> None:
             learning = rng.permuted(np.tile(member, (size, 1)), axis=1)
             evaluator.predict_all(learning, ~learning, np.arange(size))
 
-        if evaluator.jitted:
-            warm_up(fit)
-        return fit
+        return fit, evaluator.at_once()
 
     trials = map(trial, problem.learners.values())
     return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner", clock)
 
 
-def warm_up(trial: Callable[[int], object]) -> None:
-    """Compile first: that is done once, and does not count for later fits."""
-    trial(2)
-
-
 def rounds_within(
-    trials: Iterable[Callable[[int], object]],
+    trials: Iterable[Trial],
     max_seconds: float,
     round_name: str,
     clock: Callable[[], float] | None = None,
 ) -> int:
-    """How often the seconds allow a round of some tasks; a trial does one a number of times.
+    """How often the seconds allow a round of some tasks.
+
+    What is done once for all, to import and to compile, is not charged.
 
     Raises
     ------
@@ -80,14 +78,12 @@ def rounds_within(
         If there is no time to do all of them twice; `round_name` says what once is.
     """
     clock = time.monotonic if clock is None else clock
-    clock_start = clock()
-    pace = sum(_seconds_of_one(trial, max_seconds, clock) for trial in trials)
-    spent = clock() - clock_start
-    if pace > QUICK:
-        seconds_left = USED_BY_SLOW * max_seconds - spent
-    else:
-        # What took long was to compile, once for all: no reason to refuse.
-        seconds_left = max(USED_BY_QUICK * max_seconds - spent, LEAST * max_seconds)
+    paces, spent = zip(
+        *(_seconds_of_one(*trial, max_seconds, clock) for trial in trials), strict=True
+    )
+    pace = sum(paces)
+    used_share = USED_BY_SLOW if pace > QUICK else USED_BY_QUICK
+    seconds_left = max(used_share * max_seconds - sum(spent), LEAST * max_seconds)
     number = int(seconds_left / pace) if pace > 0 else 10**9
     if number < 2:
         raise ValueError(
@@ -98,18 +94,20 @@ def rounds_within(
 
 
 def _seconds_of_one(
-    trial: Callable[[int], object], max_seconds: float, clock: Callable[[], float]
-) -> float:
-    size, n_trials = 2, 0
+    trial: Callable[[int], object], size: int, max_seconds: float, clock: Callable[[], float]
+) -> tuple[float, float]:
+    """Seconds of one task, and of all that were tried."""
+    # The first call imports, or compiles.
+    trial(size)
+    tried = size
     while True:
         clock_before = clock()
         trial(size)
         seconds = clock() - clock_before
-        n_trials += 1
-        # The first call imports; what takes long even so need not be tried again.
-        if seconds >= TRIED * max_seconds or (n_trials > 1 and size >= MOST_TRIED):
-            return seconds / size
-        size = size if n_trials == 1 else 2 * size
+        tried += size
+        if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
+            return seconds / size, tried * seconds / size
+        size *= 2
 
 
 def decided_fits(

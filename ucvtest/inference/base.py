@@ -89,7 +89,8 @@ class HypothesisTest(ABC):
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
         H1: the estimand differs from, is below, or is above `null_value`. That the first learner
-        is the better one is "less" for losses, and "greater" for the AUC and with `scoring`.
+        is the better one is "less" for losses, and "greater" where higher is better: for the AUC,
+        most metrics and with `scoring`.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. Whole numbers are
         amounts if the loss scores numbers, or if there is no loss and a learner is a regressor.

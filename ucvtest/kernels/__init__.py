@@ -6,8 +6,6 @@ For people who have predictions of their own and need no test object.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import ucvtest.common.float64  # noqa: F401  (before any other module imports JAX: see there)
-
 if TYPE_CHECKING:
     from ucvtest.kernels import (
         auc_ustatistic,

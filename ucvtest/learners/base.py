@@ -67,6 +67,11 @@ class Learner(ABC):
     def name(self) -> str:
         """How the learner is written in summaries and settings."""
 
+    @property
+    def regresses(self) -> bool:
+        """Whether it predicts numbers, and labels of two classes at most."""
+        return False
+
     def for_sample(self, sample: Sample) -> "Learner":
         """The learner of this sample: itself, but for names that depend on the response."""
         return self
@@ -167,6 +172,11 @@ class JittedLearner(Learner):
     """Memory that `prepare` takes for each pair of observations, about; 0 where it needs none."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
+
+    @property
+    def regresses(self) -> bool:
+        """See `Learner`."""
+        return self.regression and not self.multiclass
 
     @abstractmethod
     def prepare(self, sample: Sample) -> Any:
@@ -383,10 +393,47 @@ class JittedLearner(Learner):
         return scores
 
 
+MOST_NAMES = 3
+
+
 def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
     """What results should say of learners, once each."""
-    notes = (learner.note_on(sample) for learner in learners)
-    return list(dict.fromkeys(filter(None, notes)))
+    learners = list(learners)
+    notes = dict.fromkeys(learner.note_on(sample) for learner in learners)
+    return [
+        *filter(None, notes),
+        *_notes_on_regressions(learners, sample),
+        *_notes_on_penalties(learners),
+    ]
+
+
+def _notes_on_regressions(learners: Iterable[Learner], sample: Sample) -> list[str]:
+    """The note on regressions whose response is classes."""
+    names = [learner.name for learner in learners if learner.regresses]
+    if not names or sample.classes is None:
+        return []
+    listed = ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
+    return [
+        f"Regressions, which fit the labels as the numbers 0 and 1: {listed}. Classification with "
+        'a ridge penalty, as by glmnet, is "logistic:0.1".'
+    ]
+
+
+def _notes_on_penalties(learners: Iterable[Learner]) -> list[str]:
+    """The note on learners whose penalties mean different things by the same number."""
+    example_by_scale = {
+        learner.penalty_scale: learner.name
+        for learner in learners
+        if getattr(learner, "lam", 0) and hasattr(learner, "penalty_scale")
+    }
+    if len(example_by_scale) < 2:
+        return []
+    return [
+        f"Penalties have different scales: that of {example_by_scale['mean']} is added to a mean "
+        f"over the learning set, and that of {example_by_scale['sum']} to a sum, where the same "
+        "number means less the more observations there are. To set them alike, give both the same "
+        "scale, mean or sum."
+    ]
 
 
 def no_class_scores(name: str, n_classes: int) -> str:

@@ -19,6 +19,7 @@ from ucvtest.common.checks import (
     named_options,
 )
 from ucvtest.common.execution import Progress, make_generator
+from ucvtest.common.float64 import check_platform
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
@@ -244,6 +245,7 @@ def plan(
         )
     if learner is None:
         raise ValueError("learner is missing: name one, such as 'lda'")
+    check_platform()
     _check_goal(goal, paired=other is not None)
     learners = (learner,) if other is None else (learner, other)
     loss = chosen_loss(loss, None, metric)

@@ -62,7 +62,8 @@ def methods_text(result: ResultFields) -> str:
 def _question(result: ResultFields) -> str:
     settings = result.settings
     first, second = settings.get("learner"), settings.get("other")
-    keys = ", ".join(paper.key for paper in papers_behind([result]))
+    # As pandoc reads citations, with the keys of the BibTeX entries.
+    keys = "; ".join(f"@{paper.key}" for paper in papers_behind([result]))
     cited = f" [{keys}]" if keys else ""
     method_clause = (
         f"on {result.n_obs} observations by the following method: {result.method}{cited}."
@@ -216,7 +217,7 @@ def _hypothesis(result: ResultFields) -> str:
 def _software(result: ResultFields) -> str:
     seed = result.settings.get("rng")
     seeded = f", random numbers from seed {seed}" if isinstance(seed, int) else ""
-    return f"Computed by ucvtest {version('ucvtest')} [ucvtest]{seeded}."
+    return f"Computed by ucvtest {version('ucvtest')} [@ucvtest]{seeded}."
 
 
 def _number(value: Any) -> str:

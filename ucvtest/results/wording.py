@@ -42,6 +42,21 @@ def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:
     )
 
 
+def no_spread(where: str, remedy: str, *, paired: bool, scores: bool = False) -> str:
+    """The status where nothing varies `where`: of two learners, the difference alone.
+
+    Examples
+    --------
+    >>> from ucvtest.results.wording import no_spread
+    >>> no_spread("in every fold", "use other folds", paired=True)
+    'degenerate: the difference of the losses is the same in every fold, which leaves no variance \
+to estimate; use other folds'
+    """
+    measure, several = ("score", "scores") if scores else ("loss", "losses")
+    what = f"the difference of the {several}" if paired else f"the {measure}"
+    return f"degenerate: {what} is the same {where}, which leaves no variance to estimate; {remedy}"
+
+
 SAME_RANKING = (
     "degenerate: both rules rank all observations the same, so there is no difference to test; "
     "compare rules that differ"

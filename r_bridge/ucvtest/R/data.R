@@ -49,6 +49,12 @@ refuse_results <- function(frame, learner = "learner") {
               "as_losses(): type  ", test, "(as_losses(", results,
               if (inherits(x, "resamples")) ", n = nrow(data)", "))")
   }
+  if (inherits(x, "roc")) {
+    # As pROC::roc.test() takes two of them.
+    second <- if (given("y") && inherits(frame$y, "roc")) paste(", b =", written("y"))
+    stop_user("'x' is a curve of pROC, which has no features: give curves by as_losses(), type  ",
+              test, "(as_losses(list(a = ", written("x"), second, ")))")
+  }
   are_predictions <- function(name) given(name) && is_column(frame[[name]], length(x))
   if (!is_column(x) || !are_predictions("y")) return(invisible())
   # A single feature goes with its response, and then comes a learner.

@@ -52,9 +52,18 @@ as_learner <- function(learner, argument, expression, sample) {
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
               "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner),
-              if (argument == "learner" && length(learner) > 1L)
+              if (is.object(learner) && is.list(learner) && !is.data.frame(learner))
+                paste0(": a learner is fitted to every learning set, so instead of a fit give ",
+                       refitting(learner))
+              else if (argument == "learner" && length(learner) > 1L)
                 ": the one to compare with goes into 'other'")
   in_session(function_name(expression), learn_function(learner, list(), argument, sample), sample)
+}
+
+# How what a fit was made by is written as a learner.
+refitting <- function(fit) {
+  if (!inherits(fit, "train")) return("\"glm\", \"MASS::lda\" or a function that fits and predicts")
+  paste0("function(x, y, xnew) predict(caret::train(x, y, method = \"", fit$method, "\"), xnew)")
 }
 
 # Functions that have a recipe, as randomForest::randomForest instead of its name.
@@ -130,10 +139,20 @@ learn_function <- function(f, arguments, argument, sample) {
   if (!weighted) refuse_weights(sample, "that is this function")
   features <- sample$features
   weights <- if (weighted) sample$weights
+  # R says that "$" is invalid, and not that the function sees a matrix.
+  by_column <- is.matrix(features) && "$" %in% all.names(body(f))
   learn <- function(learning, testing, y, output)
-    do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
-                      features[testing, , drop = FALSE]),
-                 if (!is.null(weights)) list(weights = weights[learning]), arguments))
+    tryCatch(
+      do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
+                        features[testing, , drop = FALSE]),
+                   if (!is.null(weights)) list(weights = weights[learning]), arguments)),
+      error = function(condition) {
+        if (by_column)
+          stop(conditionMessage(condition), ": x and xnew are matrices, so write xnew[, \"",
+               or_else(colnames(features), "a")[1L], "\"] for a column, or give a ",
+               "function(formula, data) that returns a fit", call. = FALSE)
+        stop(condition)
+      })
   structure(learn, plain = TRUE)
 }
 

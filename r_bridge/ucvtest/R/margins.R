@@ -17,6 +17,9 @@ noninferiority <- function(result, margin, alpha = 0.05) {
 }
 
 refuse_no_result <- function(result) {
+  if (inherits(result, "ucvtest_comparison"))
+    stop_user("'result' is a comparison, which has several results: give the result of one test of ",
+              "two learners, such as ustat_test() or corrected_t_test()")
   if (!inherits(result, "ucvtest") || is.null(result$json))
     stop_user("'result' must be the result of one of this package's tests, such as ustat_test()")
 }

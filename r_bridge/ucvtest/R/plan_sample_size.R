@@ -70,7 +70,7 @@ methods_of_plan <- function(plan) {
          or_else(settings$units, "observations"), ", ", fits, ". The estimand is the ",
          settings$estimand, " (", paste(c(settings$learner, settings$other), collapse = link),
          "). The plan: ", sub("[.]$", "", plan$verdict), ". Computed by ucvtest ",
-         utils::packageVersion("ucvtest"), " [ucvtest]", seed, ".")
+         utils::packageVersion("ucvtest"), " [@ucvtest]", seed, ".")
 }
 
 as.data.frame.ucvtest_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$table

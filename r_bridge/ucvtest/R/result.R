@@ -244,7 +244,24 @@ methods_text <- function(result) {
   refuse_lacking(result = "the result of a test, a comparison or a plan")
   if (inherits(result, "ucvtest_plan")) return(methods_of_plan(result))
   text <- as.character(call_python("methods_text", json = json_of(result)))
+  computed <- grepl("Computed by ucvtest", text, fixed = TRUE)
+  text[computed] <- paste(text[computed], in_r_versions(text))
   with_typed(text, about(result)$correction)
+}
+
+# The versions of R and of the packages whose functions are named.
+in_r_versions <- function(text) {
+  packages <- unlist(regmatches(text, gregexpr("[A-Za-z][A-Za-z0-9.]*(?=::)", text, perl = TRUE)))
+  by_name <- c(packages_of_formulas, vapply(recipes, attr, "", "package"))
+  # Names that learners of this package have too, and functions of R itself.
+  by_name <- by_name[!names(by_name) %in% jitted_too & by_name != "stats"]
+  named <- vapply(names(by_name), function(name)
+    any(grepl(paste0("\\b", name, "\\b"), text)), NA)
+  packages <- unique(c("ucvtest", packages, by_name[named]))
+  packages <- packages[nzchar(vapply(packages, function(name) system.file(package = name), ""))]
+  versions <- vapply(packages, function(name) as.character(utils::packageVersion(name)), "")
+  paste0("It was called from R ", getRversion(), " with the packages ",
+         paste(packages, versions, collapse = ", "), ".")
 }
 
 # The result, or the comparison, as Python reads it.

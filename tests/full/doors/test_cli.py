@@ -198,6 +198,16 @@ def test_learning_sets_by_class(csv: Path) -> None:
             "too few: name fewer in criteria, such as criteria=['permutation'], use more seconds",
             "too few: use more seconds",
         ),
+        (
+            "predictions['a b'] contains strings where numbers are needed: convert them first, "
+            "with .astype(float) if they are numbers written as text",
+            "column a b contains strings where numbers are needed: write numbers in the file",
+        ),
+        (
+            "same type, for example from np.where(p > 0.5, 'x', 'y'), or 'log' for probabilities "
+            "and 'auc' for scores",
+            "same type, or --loss log for probabilities and --loss auc for scores",
+        ),
     ],
 )
 def test_messages_in_options(text: str, expected: str) -> None:

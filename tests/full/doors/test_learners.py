@@ -216,6 +216,22 @@ def test_texts_images_and_sequences_go_to_the_estimator_as_they_are():
     assert result(longer, X=sequences).estimate == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("learners", "regression", "scales"),
+    [
+        (("lasso:0.1", "ridge:0.1"), "ridge:0.1", True),
+        (("logistic:0.1", "logistic:0.1,scale=sum"), None, True),
+        (("lasso:0.1", "logistic:0.1"), None, False),
+        (("ridge", "knn:3"), "ridge", False),
+    ],
+)
+def test_regressions_of_classes_and_penalties_of_two_scales_are_noted(learners, regression, scales):
+    notes = " ".join(uv.CorrectedTTest(X, Y, *learners).fit(rng=0).notes)
+    assert ("Penalties have different scales" in notes) == scales
+    assert ("Regressions, which fit the labels as" in notes) == (regression is not None)
+    assert regression is None or f"the numbers 0 and 1: {regression}." in notes
+
+
 def test_a_feature_that_determines_the_response_is_noted():
     leaking = pd.DataFrame({"age": X[:, 0], "code": Y * 2.0 + 1})
     notes = result("knn:3", X=leaking).notes

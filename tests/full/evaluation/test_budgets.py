@@ -34,6 +34,21 @@ def test_fits_that_seconds_allow(clock):
         time_budget.fits_within(problem(clock, 20.0), 18, 30.0, execution)
 
 
+def test_imports_and_padded_calls_are_not_charged(clock):
+    # The first call imports for 100 s; each call fits 64 sets at once, however few there are.
+    calls = []
+
+    def trial(size):
+        calls.append(size)
+        clock.now += 100.0 * (len(calls) == 1) + 0.32 * -(-size // 64)
+
+    number = time_budget.rounds_within([(trial, 64)], 10.0, "fit")
+    assert 0.005 * number == pytest.approx(0.8 * 10 - 2 * 0.32, abs=0.01)
+    # A trial that takes all seconds leaves what one more call answers.
+    calls.clear()
+    assert time_budget.rounds_within([(trial, 64)], 0.64, "fit") >= 6
+
+
 def test_the_same_number_of_fits_repeats_a_result(clock):
     test = uv.UStatisticTest(
         X, Y, {"slow": clock.learner(0.05)}, {"quick": clock.learner(0.01, column=1)}

@@ -311,6 +311,58 @@ def test_every_platform_that_is_not_there_is_one_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+WITHOUT_JAX = """
+import importlib, pkgutil, sys
+import numpy as np, ucvtest as uv
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, cross_val_predict
+from ucvtest.cli.commands import app
+from ucvtest.common.exceptions import MissingPlatformError
+for module in pkgutil.walk_packages(uv.__path__, "ucvtest."):
+    if module.name != "ucvtest.__main__":
+        importlib.import_module(module.name)
+X = np.random.default_rng(0).normal(size=(24, 2))
+y = np.arange(24) % 2
+folds, learner = KFold(4), LogisticRegression()
+found = uv.CorrectedTTest(X, y, learner, design=folds).fit().estimate
+assert np.isclose(found, (cross_val_predict(learner, X, y, cv=folds) != y).mean()), found
+
+def unfitted(X_train, y_train, X_test):
+    raise SystemExit("fitted before the refusal")
+
+calls = [
+    lambda: uv.CorrectedTTest(X, y, unfitted, "lda").fit(),
+    lambda: uv.CorrectedTTest(X, y, learner, backend="jax").fit(),
+    lambda: uv.FoldCovarianceTest(X, y, unfitted, learner).fit(),
+    lambda: uv.UStatisticTest(X, y, unfitted, learner).fit(n_pairs=200),
+    lambda: uv.plan(X, y, unfitted, learner, difference=0.1),
+]
+for call in calls:
+    try:
+        call()
+    except (MissingPlatformError, ValueError) as error:
+        assert "JAX" in str(error) and "cannot be imported" in str(error), error
+    else:
+        raise SystemExit("no error")
+names = ["--target", "y", "--learner", "lda"]
+assert app(["compare", sys.argv[1], *names, "--other", "majority"], standalone_mode=False) == 2
+rules = ["--target", "y", "--scores", "a,b", "--loss", "auc"]
+assert not app(["predictions", sys.argv[1], *rules], standalone_mode=False)
+"""
+
+
+def test_a_machine_on_which_jax_cannot_be_imported(tmp_path):
+    (tmp_path / "jax").mkdir()
+    stub = "raise RuntimeError('jaxlib was built using AVX')"
+    (tmp_path / "jax" / "__init__.py").write_text(stub)
+    table = tmp_path / "q.csv"
+    table.write_text("a,b,y\n" + "".join(f"{i % 5},{i % 3},{i % 2}\n" for i in range(24)))
+    env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    done = finished([sys.executable, "-c", WITHOUT_JAX, str(table)], env=env)
+    assert done.returncode == 0, done.stderr
+    assert "RuntimeError: jaxlib was built using AVX" in done.stderr.splitlines()[-1]
+
+
 def test_a_reader_who_leaves_early(tmp_path):
     table = tmp_path / "holdout.csv"
     rows = "\n".join(f"{i % 2},{i % 2},{(i // 2) % 2}" for i in range(400))

@@ -3,10 +3,7 @@
 Axes: D learners, K blocks, B rows of a block in a call, n observations, positives before negatives.
 """
 
-import jax
-import jax.numpy as jnp
-
-from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 
 Pair = tuple[jax.Array, jax.Array]
 """An array for the positives, and one for the negatives."""

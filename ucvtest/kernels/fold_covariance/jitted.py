@@ -2,10 +2,7 @@
 
 from functools import partial
 
-import jax
-import jax.numpy as jnp
-
-from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 
 
 @in_float64

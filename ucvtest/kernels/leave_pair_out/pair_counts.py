@@ -14,11 +14,9 @@ i; then the neighbour of rank k + 1 votes in its place. The features need one so
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 from ucvtest.common.padding import next_multiple, padded
 
 TIE = 1e-11

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,

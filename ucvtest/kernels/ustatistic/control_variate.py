@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Self
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.common.float64 import check_platform, in_float64, jax, jit_sums, jnp
 from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
@@ -228,6 +226,7 @@ class CrossedFits:
     """
 
     def __init__(self, n_obs: int, learn_size: int, n_groups: int) -> None:
+        check_platform()  # Before the fits whose losses are summed.
         self._n_obs, self._learn_size = n_obs, learn_size
         n_in_half = one_half(n_groups)
         self.halves = (slice(0, n_in_half), slice(n_in_half, n_groups))

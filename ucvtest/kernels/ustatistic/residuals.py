@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit_sums, to_device
+from ucvtest.common.float64 import in_float64, jax, jit_sums, jnp, to_device
 from ucvtest.common.padding import padded
 from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
 from ucvtest.kernels.ustatistic.monte_carlo_groups import padded_groups

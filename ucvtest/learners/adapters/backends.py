@@ -25,6 +25,10 @@ def choose_backend(
     "sklearn" never does. No learning set is smaller than `learn_size`.
     """
     check_choice("backend", backend, BACKENDS)
+    if isinstance(learner, JittedLearner):
+        from ucvtest.common.float64 import check_platform
+
+        check_platform()
     if backend == "sklearn" or isinstance(learner, (JittedLearner, TranslatedLearner)):
         return learner
     try:

@@ -10,7 +10,7 @@ from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 
 SHORT_NAMES = (
     "cox",
@@ -31,13 +31,6 @@ SHORT_NAMES = (
 
 PATHS = ("lasso_path", "ridge_path")
 """Those that give several learners."""
-
-
-def is_regressor(learner: Learner) -> bool:
-    """Whether a learner predicts numbers, and labels of two classes at most."""
-    if isinstance(learner, (SklearnLearner, NamedLearner)):
-        return learner.regresses
-    return isinstance(learner, JittedLearner) and learner.regression and not learner.multiclass
 
 
 def as_learner(learner: Any) -> Learner:

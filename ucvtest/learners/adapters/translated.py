@@ -53,6 +53,11 @@ class TranslatedLearner(Learner):
         """
         return "" if self.early_stop is None else self.early_stop()
 
+    @property
+    def regresses(self) -> bool:
+        """Whether the estimator is a regressor."""
+        return self.original.regresses
+
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse what the estimator cannot do."""
         self.original.check(sample, output, learn_size)

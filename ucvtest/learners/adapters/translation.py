@@ -8,6 +8,7 @@ scikit-learn fit that learning set.
 
 import numpy as np
 
+from ucvtest.common.float64 import AbsentJax, jax
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
@@ -43,6 +44,8 @@ def translate(
     RefusedEstimator
         If scikit-learn would refuse to fit it.
     """
+    if isinstance(jax, AbsentJax):
+        refuse("JAX cannot be imported")
     if sample.n_classes > 2 and output == "probability":
         refuse(f"its probabilities of {sample.n_classes} classes are not compared")
     estimator, standardize = without_scaler(learner.estimator)

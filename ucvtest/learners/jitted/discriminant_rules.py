@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import class_members
 from ucvtest.learners.batching import Margin, median_centred, padded_rows

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import (

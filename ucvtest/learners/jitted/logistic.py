@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.checks import is_integer
-from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale

@@ -7,10 +7,9 @@ counts in bits, 64 learning sets in a word.
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.learners.jitted.neighbor_ranks import Neighbours
 
 WORD = 64

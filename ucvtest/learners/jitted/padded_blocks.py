@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-import jax
-import jax.numpy as jnp
-
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.learners.batching import Margin
 
 

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, cast
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit, to_device, to_numpy
+from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale

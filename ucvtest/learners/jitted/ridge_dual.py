@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import jit
+from ucvtest.common.float64 import jax, jit, jnp
 from ucvtest.common.padding import next_multiple, padded
 from ucvtest.learners.jitted.many_labelings import product
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite

@@ -4,9 +4,9 @@ Elimination is written out in elementary operations: LAPACK calls inside a jitte
 graph can deadlock XLA on the CPU, and are slower for systems this small.
 """
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+
+from ucvtest.common.float64 import jax, jnp
 
 SINGULAR = 1e-10
 """Share of a diagonal element below which the rest of it, the other columns eliminated, is

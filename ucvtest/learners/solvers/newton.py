@@ -2,9 +2,7 @@
 
 from typing import Any, Protocol
 
-import jax
-import jax.numpy as jnp
-
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
 OVERSHOT = 0.5

@@ -6,10 +6,9 @@ it and those of the same time. Sums over risk sets are carried from one observat
 
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.learners.solvers.linear_algebra import symmetric
 
 CANCELLED = 1e-11

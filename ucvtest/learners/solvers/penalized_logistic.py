@@ -20,10 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
-
-from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 
 SHORTER_STEPS = (0.3, 0.05)
 """Shares of the Newton step that are tried in addition to the whole step. If they are also too

@@ -13,6 +13,7 @@ from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import without_spread
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -341,14 +342,8 @@ def _status(
     if observed.identical or variances[variance] > 0:
         return "ok"
     if variances["all_pairs"] > 0:
-        return (
-            "degenerate: within each fold all losses are the same, so variance='within_fold' "
-            "cannot be estimated; use variance='all_pairs'"
-        )
-    return (
-        "degenerate: all observations have the same loss, so the variance cannot be estimated; use "
-        "more observations, or a loss that varies"
-    )
+        return without_spread(observed, "within every fold", "use variance='all_pairs'")
+    return without_spread(observed)
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:

@@ -5,8 +5,10 @@ import math
 import numpy as np
 
 from ucvtest.data.groups import Clusters
+from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.base import plural
+from ucvtest.results.wording import no_spread
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.shares import difference_of_shares, effective_number
 
@@ -23,6 +25,33 @@ def of_these_rules(observed: LossDifference) -> str:
     if observed.paired:
         return f"difference of the {plural(loss_in_words)} of these rules"
     return f"{loss_in_words} of this rule"
+
+
+MORE_OBSERVATIONS = "test more observations, or use another loss"
+
+
+def without_spread(
+    observed: LossDifference,
+    where: str = "at every observation",
+    remedy: str = MORE_OBSERVATIONS,
+    *,
+    scores: bool = False,
+) -> str:
+    """The status where the losses, or their difference, do not vary."""
+    losses = observed.losses
+    scores = scores or bool(losses.greater_is_better) or losses.loss == SCORE
+    return no_spread(where, remedy, paired=observed.paired, scores=scores)
+
+
+def same_influence(observed: LossDifference) -> str:
+    """The status where a metric that is no mean does not vary, or the difference of two."""
+    metric_in_words = observed.losses.metric.in_words
+    if observed.paired:
+        metric_in_words = f"the difference of the {plural(metric_in_words)}"
+    return (
+        f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
+        "observations have the same influence on it; test more"
+    )
 
 
 def mean_with_variance(

@@ -12,6 +12,7 @@ import numpy as np
 from ucvtest.inference.notes import bias_notes
 from ucvtest.losses.linearised import CLASSES
 from ucvtest.methods.classical.cells_picture import working_point
+from ucvtest.methods.classical.fixed_rules import same_influence
 from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.second_order import (
@@ -145,11 +146,7 @@ class MetricOfRules(LinearisedRules):
                 "predictions do not vary; test other observations"
             )
         if not cells and not self._varies and not self.observed.identical:
-            return (
-                f"degenerate: {metric_in_words} leaves no variance to estimate, because every "
-                "prediction is exact, or the response or all predictions are the same; test more "
-                "observations"
-            )
+            return same_influence(self.observed)
         return "ok"
 
     @property

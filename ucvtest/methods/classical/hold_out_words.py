@@ -8,7 +8,12 @@ from ucvtest.data.weights import EQUAL
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.fixed_rules import THESE_RULES, of_these_rules
+from ucvtest.methods.classical.fixed_rules import (
+    MORE_OBSERVATIONS,
+    THESE_RULES,
+    of_these_rules,
+    without_spread,
+)
 from ucvtest.metrics.base import plural
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
@@ -48,12 +53,9 @@ def degenerate(observed: LossDifference) -> str:
         "if 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval is "
         "exact"
         if marked and not observed.paired
-        else "test more observations, or use a loss that varies"
+        else MORE_OBSERVATIONS
     )
-    return (
-        f"degenerate: all {len(values)} test observations have the same loss, which "
-        f"leaves no variance to estimate; {remedy}"
-    )
+    return without_spread(observed, remedy=remedy)
 
 
 def counts_of_errors(observed: LossDifference) -> dict[str, int]:

@@ -22,7 +22,7 @@ from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.fixed_rules import of_these_rules
+from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
 from ucvtest.metrics.base import plural
@@ -288,6 +288,8 @@ class ResamplingTest(HypothesisTest):
         """
         losses = observed.losses
         estimate, variance = estimator(observed)
+        if observed.paired and abs(estimate) <= rounding_of(observed):
+            estimate = 0.0
         if rule is None:
             units = self.question.metric.units
             scores = units is not None and units.slope < 0
@@ -377,6 +379,12 @@ def _refuse_pooled(question: Question, design: Design) -> None:
         refuse_pooled(question.metric)
 
 
+def rounding_of(observed: LossDifference) -> float:
+    """What a difference may have by rounding alone: it can be tiny although its parts are not."""
+    places = [place for place in (observed.learner, observed.other) if place is not None]
+    return ROUNDING * float(np.abs(np.nan_to_num(observed.losses.means[places])).max())
+
+
 def status_of(
     observed: LossDifference, estimate: float, variance: float, status: str, *, scores: bool = False
 ) -> str:
@@ -411,23 +419,17 @@ def status_of(
             f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "
             "estimator: use more resamples, or another test"
         )
-    # Differences can be tiny although the two values are not.
-    places = [
-        learner_index
-        for learner_index in (observed.learner, observed.other)
-        if learner_index is not None
-    ]
-    rounding = ROUNDING * float(np.abs(np.nan_to_num(observed.losses.means[places])).max())
+    rounding = rounding_of(observed)
     if not variance > rounding**2:
         if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
             return (
                 "degenerate: the losses of the two learners differ by no more than rounding, so "
                 "there is no difference to test; compare learners that differ"
             )
-        return (
-            "degenerate: the losses do not vary between resamples, which leaves no variance to "
-            "estimate; use more resamples, or a loss that varies"
-        )
+        if observed.design.n_resamples == 1:
+            return without_spread(observed, scores=scores)
+        remedy = "use more resamples, or another loss"
+        return without_spread(observed, "in every resample", remedy, scores=scores)
     return "ok"
 
 

@@ -13,6 +13,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.inference.positive_class import TURNED_RISKS
 from ucvtest.losses.linearised import folds_where_tested
 from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.methods.classical.fixed_rules import same_influence
 from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import linearised
@@ -111,7 +112,7 @@ class SurvivalOfRules(LinearisedRules):
     @property
     def status(self) -> str:
         """The status if there is no estimate, or if nothing varies."""
-        losses, metric_in_words = self.observed.losses, self._metric.in_words
+        metric_in_words = self._metric.in_words
         if math.isnan(self.estimate):
             return no_value_in_words(self.observed)
         spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
@@ -122,10 +123,7 @@ class SurvivalOfRules(LinearisedRules):
                 f"degenerate: every pair that counts for {metric_in_words} is in the same order, "
                 "or a tie, which leaves no variance to estimate; test more observations"
             )
-        return (
-            f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
-            f"{len(losses.tested_times)} observations have the same influence; test more"
-        )
+        return same_influence(self.observed)
 
     # -------------------------------------------------------------------------------- the parts
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.execution import Execution, row_batches
+from ucvtest.common.float64 import check_platform
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.inference.question import Question
@@ -29,6 +30,7 @@ def estimate(
     question: Question, scheme: FoldScheme, options: FoldCovarianceOptions, execution: Execution
 ) -> FoldCovarianceEstimates:
     """Cross-validate on given folds, or on new ones, and decompose the losses."""
+    check_platform()
     folds = scheme.user_folds
     if folds is None:
         folds = scheme.drawn(options.n_repeats, execution.generator)

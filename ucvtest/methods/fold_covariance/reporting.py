@@ -14,7 +14,7 @@ from ucvtest.methods.fold_covariance.estimation import FoldCovarianceEstimates
 from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.results.wording import SAME_LOSSES, no_spread
 
 Table = Mapping[str, tuple[Any, ...]]
 
@@ -45,7 +45,7 @@ def result_from(
 ) -> TestResult:
     """The result of a test, except its seconds."""
     decomposition, source = estimates.decomposition, estimates.source
-    status = _status(decomposition, identical=source.identical)
+    status = _status(decomposition, identical=source.identical, paired=source.paired)
     per_learner = _own_values(decomposition, estimates.learner_losses, settings)
     return TestResult(
         **vars(decomposition.studentised(decomposition.variance(decomposition.rho), status)),
@@ -63,17 +63,14 @@ def result_from(
     )
 
 
-def _status(decomposition: Decomposition, *, identical: bool) -> str:
+def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> str:
     """Why there is no test; "ok" where there is one."""
     if identical:
         return SAME_LOSSES
     if math.isnan(decomposition.rho):
         return NO_ASSUMPTION
     if decomposition.only_rounding:
-        return (
-            "degenerate: the mean loss was the same in all folds, which leaves no variance to "
-            "estimate; use other folds (rng), or a loss that varies"
-        )
+        return no_spread("in every fold", "use other folds (rng), or another loss", paired=paired)
     variance = decomposition.variance(decomposition.rho)
     if variance < 0:
         cure = (

@@ -215,6 +215,8 @@ def _status(
 
 
 def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
+    if estimates.source.paired:
+        return "the difference of the two learners is the same at every observation"
     if not layout.ranks_pairs:
         return "every observation was predicted equally well"
     if estimates.all_tied:

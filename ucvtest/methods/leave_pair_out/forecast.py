@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.slow_fits import announce_duration, is_long
-from ucvtest.evaluation.time_budget import decided_fits, rounds_within, warm_up
+from ucvtest.evaluation.time_budget import decided_fits, rounds_within
 from ucvtest.inference.question import Question
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
 from ucvtest.methods.leave_pair_out.pair_errors import FITTING, PairErrors
@@ -58,9 +58,7 @@ def _in_closed_form(errors: PairErrors, labels: np.ndarray, max_seconds: float) 
     def trial(size: int) -> None:
         errors.count(np.tile(labels, (size, 1)), rng)
 
-    if not errors.one_by_one:
-        warm_up(trial)
-    number = rounds_within([trial], max_seconds, "labeling")
+    number = rounds_within([(trial, 1)], max_seconds, "labeling")
     errors.ties = ties
     return number
 

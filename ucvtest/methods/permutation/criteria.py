@@ -1,7 +1,7 @@
 """The criteria that `select_model` computes, learner by learner, on the same draws."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
@@ -13,7 +13,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.time_budget import rounds_within, warm_up
+from ucvtest.evaluation.time_budget import Trial, rounds_within
 from ucvtest.kernels.permutation import (
     Sampling,
     final_prediction_error,
@@ -151,7 +151,7 @@ class Task:
             )
         return replace(self, n_permutations=n_permutations, n_left_out=n_left_out)
 
-    def _trial(self, learner: Learner, execution: Execution) -> Callable[[int], object]:
+    def _trial(self, learner: Learner, execution: Execution) -> Trial:
         """Fits to all observations, which take longest."""
         evaluator = Evaluator.run_by(execution.trial, self.sample, learner, self.loss.output)
 
@@ -159,9 +159,7 @@ class Task:
             labels = np.tile(self.sample.target, (size, 1))
             return evaluator.predict_labelings(labels, np.arange(size))
 
-        if evaluator.jitted:
-            warm_up(fit)
-        return fit
+        return fit, evaluator.at_once(labelings=True)
 
 
 def _criteria(

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.time_budget import rounds_within, warm_up
+from ucvtest.evaluation.time_budget import rounds_within
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.optimism import (
@@ -136,9 +136,8 @@ def labelings_within(
     assert seconds is not None
 
     def decide() -> int:
-        if evaluator.jitted:
-            warm_up(trial)
-        return rounds_within([trial], seconds, "fit to permuted labels") - 1
+        at_once = evaluator.at_once(labelings=True)
+        return rounds_within([(trial, at_once)], seconds, "fit to permuted labels") - 1
 
     return execution.progress.recall_or_decide(
         f"labelings of {learner.name} in {seconds:g} s", decide

@@ -151,7 +151,7 @@ def _studentised(
     if source.identical:
         status = SAME_LOSSES
     elif not varied and not interval.answers_without_spread:
-        status = reporting.NO_SPREAD
+        status = reporting.without_spread(question)
     return studentise(
         question.hypothesis,
         few_fits.mean,
@@ -212,10 +212,7 @@ def own_values(
 def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str]:
     """The note on the reason for the variance of few fits."""
     if options.variance != "few":
-        yield (
-            f"The fits ended before the {options.variance} variance was known to a quarter of "
-            "itself. The variance is that of few fits, from the same pairs of learning sets."
-        )
+        yield reporting.ended_early(options, options.variance, "a quarter")
     yield from fits_in_words(few_fits)
     if few_fits.n_obs < LEAST_TRIED:
         yield (

@@ -27,14 +27,12 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.metrics.base import Metric
-from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.results.wording import SAME_LOSSES, no_spread
 from ucvtest.stats.few_fits import FewFits
 
 ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
 
 METHOD = "U-statistic test of the complete error estimate"
-NO_SPREAD = "degenerate: the variance estimate is zero, the loss did not vary"
-
 FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
 """How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
 for a note that says what that means."""
@@ -97,7 +95,7 @@ def _studentised(
             mc_se=mc_se["estimate"],
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
-            status=_status(options, estimates, name, identical=source.identical),
+            status=_status(question, options, estimates, name, identical=source.identical),
         )
         tested[name] = options.interval.applied(studentised, estimates.shape, name)
     return tested
@@ -232,19 +230,50 @@ def shared_notes(
 def max_fits_notes(options: UStatisticOptions, *, converged: bool) -> Iterator[str]:
     """The note on a Monte-Carlo error that is larger than asked for."""
     if not converged:
-        time_clause = (
-            ""
-            if options.max_seconds is None
-            else (f", which max_seconds = {options.max_seconds:g} allowed,")
-        )
         yield (
-            f"Stopped at max_fits = {options.max_fits}{time_clause} before the Monte-Carlo error "
-            f"fell below tol = {options.tol}; it is part of the standard error."
+            f"Stopped at {budget_of(options)} before the Monte-Carlo error fell below tol = "
+            f"{options.tol}; it is part of the standard error."
         )
+
+
+def budget_of(options: UStatisticOptions) -> str:
+    """What ended the fits, in words that stand before others."""
+    if options.given_sets is not None:
+        return "the given learning sets"
+    if isinstance(options.n_pairs, int):
+        return f"n_pairs = {options.n_pairs}"
+    limit = f"max_fits = {options.max_fits}"
+    if options.max_seconds is None:
+        return limit
+    return f"{limit}, which max_seconds = {options.max_seconds:g} allowed,"
+
+
+def ended_early(options: UStatisticOptions, variance: str, share: str) -> str:
+    """The note on why the variance is that of few fits."""
+    return (
+        f"The fits ended at {budget_of(options)} before the {variance} variance was known to "
+        f"{share} of itself. The variance is that of few fits, from the same pairs of learning "
+        "sets."
+    )
+
+
+def without_spread(question: Question) -> str:
+    """The status where the losses, or their difference, do not vary."""
+    return no_spread(
+        "at every observation",
+        "use another loss, or other learners",
+        paired=question.paired,
+        scores=question.metric.greater_is_better,
+    )
 
 
 def _status(
-    options: UStatisticOptions, estimates: UStatisticEstimates, name: str, *, identical: bool
+    question: Question,
+    options: UStatisticOptions,
+    estimates: UStatisticEstimates,
+    name: str,
+    *,
+    identical: bool,
 ) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     variance, mc_se = estimates.estimates.values[name], estimates.estimates.mc_se[name]
@@ -258,7 +287,7 @@ def _status(
     if only_rounding(estimates.estimates, name):
         if options.interval.answers_without_spread:
             return "ok"
-        return NO_SPREAD
+        return without_spread(question)
     if variance == 0:
         return (
             f"no variance estimate: the losses vary, but both parts of the {name} variance were "

@@ -342,3 +342,28 @@ test_that("formulas of mixed models and subsets without rows are told", {
   expect_match(message_of(ustat_test(am ~ wt | cyl, cars, "lda")), "give groups = cyl")
   expect_null(refuse_bars(quote(wt + I(cyl > 4 | hp > 90))))
 })
+
+test_that("fits, curves and comparisons in a wrong place are named", {
+  two <- droplevels(subset(iris, Species != "setosa"))
+  fit <- structure(list(method = "rpart"), class = c("train", "train.formula"))
+  said <- "so instead of a fit give function(x, y, xnew) predict(caret::train(x, y, method = \"rpart\"), xnew)"
+  expect_match(message_of(corrected_t_test(Species ~ ., two, fit, "lda")), said, fixed = TRUE)
+  expect_match(message_of(corrected_t_test(Species ~ ., two, "lda", lm(Sepal.Length ~ 1, two))),
+               "so instead of a fit give \"glm\", \"MASS::lda\" or a function", fixed = TRUE)
+  curve <- structure(list(), class = "roc")
+  other_curve <- curve
+  expect_match(message_of(delong_learners_test(curve, other_curve)), fixed = TRUE,
+               "type  delong_learners_test(as_losses(list(a = curve, b = other_curve)))")
+  comparison <- structure(data.frame(p = 1), class = c("ucvtest_comparison", "data.frame"))
+  expect_match(message_of(noninferiority(comparison, 0.05)), "^'result' is a comparison, which has")
+  expect_match(message_of(equivalence(comparison, -0.1, 0.1)), "^'result' is a comparison, which has")
+})
+
+test_that("a function that takes a matrix for a data frame is told so", {
+  skip_without_python()
+  two <- droplevels(subset(iris, Species != "setosa"))
+  by_column <- function(x, y, xnew) ifelse(xnew$Petal.Width > 1.7, "virginica", "versicolor")
+  expect_match(message_of(corrected_t_test(Species ~ Petal.Width, two, by_column, "lda")), fixed = TRUE,
+               ": x and xnew are matrices, so write xnew[, \"Petal.Width\"] for a column")
+  expect_s3_class(corrected_t_test(two["Petal.Width"], two$Species, by_column, "lda"), "ucvtest")
+})

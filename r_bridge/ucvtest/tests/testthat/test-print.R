@@ -114,7 +114,9 @@ test_that("the papers of a result are named", {
   skip_without_python()
   result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
   expect_match(toBibtex(result), "nadeau2003", all = FALSE)
-  expect_match(methods_text(result), "nadeau2003")
+  expect_match(methods_text(result), "[@nadeau2003]", fixed = TRUE)
+  versions <- paste0("from R ", getRversion(), " with the packages ucvtest ", packageVersion("ucvtest"))
+  expect_match(methods_text(result), versions, fixed = TRUE)
   expect_match(citation_of(result), "^\\[nadeau2003\\]", all = FALSE)
   expect_error(methods_text(1), "'result' must be the result of one of this package's tests")
   expect_gte(length(citation("ucvtest")), 6L)
@@ -143,7 +145,7 @@ test_that("comparisons and plans say what was done", {
   expect_equal(methods_text(plan), paste0(
     "The number of observations was planned from a pilot sample of 80 observations, without a model ",
     "fit. The estimand is the difference of the accuracies of these rules (a minus b). The plan: ",
-    plan$verdict, " Computed by ucvtest ", packageVersion("ucvtest"), " [ucvtest]."))
+    plan$verdict, " Computed by ucvtest ", packageVersion("ucvtest"), " [@ucvtest]."))
 })
 
 test_that("advice follows from a formula and data", {

@@ -17,7 +17,7 @@ from ucvtest.methods.ustatistic.estimation import in_parts
 from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_values
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
-from ucvtest.methods.ustatistic.reporting import ORDER
+from ucvtest.methods.ustatistic.reporting import ORDER, ended_early
 from ucvtest.stats.few_fits import FewFits
 
 NO_SPREAD = 1e-20
@@ -153,11 +153,7 @@ def _notes(
     """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     yield ORDER
     if options.variance != "few":
-        default_variance = sizes.chosen("auto")
-        yield (
-            f"The fits ended before the {default_variance} variance was known to half of itself. "
-            "The variance is that of few fits, from the same pairs of learning sets."
-        )
+        yield ended_early(options, sizes.chosen("auto"), "half")
     yield from fits_in_words(few_fits)
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest

@@ -186,7 +186,7 @@ def test_what_has_no_test_says_why():
     identical = status_of(np.concatenate([some, some]))
     assert identical.status.startswith("degenerate: the two learners had the same loss")
     constant = status_of(np.full((1, 4, 4), 0.25))
-    assert constant.status.startswith("degenerate: the losses do not vary")
+    assert constant.status.startswith("degenerate: the loss is the same in every resample, ")
     one_class = status_of(rng.random((1, 4, 4)), loss="auc", y=[0, 1, 0, 1])
     assert one_class.status.startswith("no estimate: a resample tests one class only")
     for result in (identical, constant, one_class):
@@ -194,6 +194,54 @@ def test_what_has_no_test_says_why():
         assert result.reference == "none"
         with pytest.warns(uv.UcvtestWarning, match="no confidence interval"):
             assert np.isnan(result.conf_int()).all()
+
+
+def test_an_estimate_of_zero_is_zero():
+    # The same numbers in another order, whose differences add up to 5.6e-17.
+    scores = {"a": [0.7, 0.1, 0.2, 0.4], "b": [0.1, 0.2, 0.4, 0.7]}
+    losses = uv.Losses.from_scores(scores, n_learn=9, n_test=3, greater_is_better=True)
+    result = uv.CorrectedTTest.from_losses(losses).fit()
+    assert np.mean(np.subtract(*map(np.array, scores.values()))) != 0
+    assert (result.estimate, result.statistic, result.pvalue) == (0, 0, 1)
+
+
+SHIFTED = {"f": RNG.uniform(1, 2, size=40), "g": 1.0}
+SHIFTED["g"] += SHIFTED["f"]
+
+
+@pytest.mark.parametrize(
+    ("test", "losses", "what"),
+    [
+        (
+            uv.HoldOutTest,
+            uv.Losses.from_predictions(np.zeros(40), SHIFTED, loss="absolute"),
+            "losses is the same at every observation",
+        ),
+        (
+            uv.DieboldMarianoTest,
+            uv.Losses.from_predictions(
+                np.zeros(40), {"f": np.ones(40), "g": np.full(40, 3.0)}, loss="absolute"
+            ),
+            "losses is the same at every observation",
+        ),
+        (
+            uv.CorrectedTTest,
+            uv.Losses.from_scores(SHIFTED, n_learn=39, n_test=1, greater_is_better=True),
+            "scores is the same in every resample",
+        ),
+        (
+            uv.HoldOutTest,
+            uv.Losses.from_predictions(
+                SHIFTED["f"], {"f": SHIFTED["f"] + 1, "g": SHIFTED["f"] + 2}, metric="rmse"
+            ),
+            "root mean squared errors leaves no variance to estimate, because all observations",
+        ),
+    ],
+)
+def test_what_does_not_vary_is_named(test, losses, what):
+    status = test.from_losses(losses, "f", "g").fit().status
+    assert status.startswith(f"degenerate: the difference of the {what}")
+    assert ("more resamples" in status) == (test is uv.CorrectedTTest)
 
 
 def test_classes_that_were_not_learnt_are_said():

@@ -130,7 +130,7 @@ class TestCases:
 
     def test_losses_without_spread(self):
         result = fit(losses_of(FOLDS[0], np.full(9, 0.2)))
-        assert result.status.startswith("degenerate: all observations have the same loss")
+        assert result.status.startswith("degenerate: the loss is the same at every observation")
         assert result.reference == "none"
 
     def test_no_spread_within_folds(self):
@@ -138,7 +138,7 @@ class TestCases:
         losses = losses_of(fold, np.array(fold, dtype=float))
         assert fit(losses).status == "ok"
         result = fit(losses, "within_fold")
-        assert result.status.startswith("degenerate: within each fold all losses are the same")
+        assert result.status.startswith("degenerate: the loss is the same within every fold")
 
 
 class TestRefusals:
