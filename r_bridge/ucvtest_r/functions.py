@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import ucvtest as uv
-from ucvtest.losses.linearised import CLASSES, kept_classes
+from ucvtest.losses.linearised import ABOUT_CLASSES, CLASSES
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
@@ -165,7 +165,8 @@ def _of_metric(each: uv.Losses, made: uv.Losses, y: np.ndarray) -> uv.Losses:
     metric = each.metric
     assert isinstance(metric, SmoothMetric)
     assert each.predictions is not None
-    target, classes = made.target, each.settings.get(CLASSES)
+    kept = {name: each.settings[name] for name in ABOUT_CLASSES if name in each.settings}
+    target, classes = made.target, kept.get(CLASSES)
     if classes is not None:
         # Labels that are never tested are none of these, and are not looked at.
         place = {label: number for number, label in enumerate(classes)}
@@ -176,7 +177,7 @@ def _of_metric(each: uv.Losses, made: uv.Losses, y: np.ndarray) -> uv.Losses:
         design=made.design,
         learners=each.learners,
         target=target,
-        settings={**made.settings, **kept_classes(classes)},
+        settings={**made.settings, **kept},
         groups=made.groups,
     )
 

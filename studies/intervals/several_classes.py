@@ -204,7 +204,7 @@ def intervals(
 
 def _parts_of_rule(metric: Metric, counts: np.ndarray, one: int | None) -> tuple[Any, ...]:
     """What intervals are made of, with rows added: arrays (S,), and two variances of means."""
-    n, added = float(counts[0].sum()), two_right_two_wrong(counts.shape[-1], one)
+    n, added = float(counts[0].sum()), two_right_two_wrong(np.ones(counts.shape[-2:], bool), one)
     table, shares = counts + added, counts / n
     value = metric(table / (n + added.sum()))
     slopes, without = slopes_of(metric, table, value)

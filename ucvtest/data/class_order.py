@@ -15,6 +15,11 @@ ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
 
+ORDERED_CLASSES = (
+    "pass y as pd.Categorical(y, categories=[...], ordered=True), or give the labels as numbers in "
+    "y and predictions"
+)
+
 NAMED_TABLE = "pass a DataFrame with columns, and rows of costs, named by the labels"
 
 
@@ -53,6 +58,33 @@ def check_order(
         f"{table_name} has no names for the classes. y declares them in the order "
         f"{listed_labels(expected)}, but the order without a declaration is "
         f"{listed_labels(used_order)}: {remedy}"
+    )
+
+
+def check_has_order(metric: str, classes: Iterable[Any], order: Sequence[Any]) -> None:
+    """Refuse to go by the alphabet where a metric depends on the order of three classes or more.
+
+    Parameters
+    ----------
+    metric : str
+        The metric in the message, such as "metric='kappa_linear'".
+    classes : iterable
+        Labels of the response and of predictions.
+    order : sequence
+        The labels in the order that was declared; empty if none was.
+
+    Raises
+    ------
+    ValueError
+        If text has no declared order, or does not contain a label. Numbers have an order.
+    """
+    labels = [plain_label(label) for label in classes]
+    no_place = [label for label in labels if isinstance(label, (str, bytes)) and label not in order]
+    if len(labels) <= 2 or not no_place:
+        return
+    raise ValueError(
+        f"{metric} depends on the order of the classes, which text does not have: y does not "
+        f"declare the place of {listed_labels(no_place)}; {ORDERED_CLASSES}"
     )
 
 

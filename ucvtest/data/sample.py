@@ -52,6 +52,9 @@ class Sample:
         Whether a user named the positive class, which then is compared with several others.
     declared : tuple
         The labels in the order of the categories, if the response was a categorical of pandas.
+    order : tuple
+        All categories in their order, if the response was an ordered categorical of pandas or an
+        Enum of polars; also those that do not occur.
     survival_times : SurvivalTimes, optional
         The response, if it consists of survival times.
     fit_weights : ndarray of float, shape (n,), optional
@@ -67,6 +70,7 @@ class Sample:
     groups: Groups | None = None
     positive_named: bool = False
     declared: tuple[Any, ...] = ()
+    order: tuple[Any, ...] = ()
     survival_times: SurvivalTimes | None = None
     fit_weights: np.ndarray | None = None
     fault_of_dates: str = ""
@@ -439,6 +443,7 @@ def make_sample(
         positive_named=has_positive_label,
         declared=declared_order(y),
         fault_of_dates=dates,
+        order=ordered_categories(y),
     )
 
 
@@ -511,7 +516,7 @@ def code_labels(
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
-    return _code(response, pos_label, _ordered_categories(y), least_classes)
+    return _code(response, pos_label, list(ordered_categories(y)), least_classes)
 
 
 def _is_pandas(value: Any, *kinds: str) -> bool:
@@ -592,15 +597,22 @@ def _is_categorical(y: Any) -> bool:
     return _is_pandas(getattr(y, "dtype", None), "CategoricalDtype")
 
 
-def _ordered_categories(y: Any) -> list[Any]:
-    """The categories of an ordered categorical in its own order; empty for anything else."""
-    return list(y.dtype.categories) if _is_categorical(y) and y.dtype.ordered else []
+def ordered_categories(y: Any) -> tuple[Any, ...]:
+    """The categories of an ordered categorical (in polars, an Enum) in its order; else empty."""
+    kind: Any = getattr(y, "dtype", None)
+    is_ordered = kind.ordered if _is_categorical(y) else _is_enum(kind)
+    return tuple(kind.categories) if is_ordered else ()
+
+
+def _is_enum(kind: Any) -> bool:
+    """Whether a type is an Enum of polars, whose categories are ordered by definition."""
+    return type(kind).__name__ == "Enum"
 
 
 def declared_order(y: Any) -> tuple[Any, ...]:
     """The labels of a categorical (in polars, an Enum) in its own order; empty for others."""
     kind: Any = getattr(y, "dtype", None)
-    if not _is_categorical(y) and type(kind).__name__ != "Enum":
+    if not _is_categorical(y) and not _is_enum(kind):
         return ()
     present = set(np.asarray(y).tolist())
     return tuple(label for label in list(kind.categories) if label in present)

@@ -391,7 +391,7 @@ def _of_predictions(
     labels = None if sample.classes is None else [*map(json_label, sample.classes)]
     settings = {
         **settings,
-        **kept_classes(labels),
+        **kept_classes(labels, sample.order),
         **unnamed_setting(labels, is_named=sample.positive_named),
     }
     if problem.weights is not None:

@@ -96,6 +96,11 @@ class KeptPredictions(FittedLosses):
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
         return [pooled.directions for pooled in self._pooled]
 
+    @property
+    def errors(self) -> list[np.ndarray | None]:
+        """Those of the means of each learner, if its gradient needs them."""
+        return [pooled.errors for pooled in self._pooled]
+
     def at(self, points: Points) -> "ReplayedLosses":
         """The values at some point, of the same rows in the same order, from the first on."""
         replayed = ReplayedLosses(self._kept_rows, points, self._target, self._clusters)
@@ -156,7 +161,7 @@ class KeptPredictions(FittedLosses):
         if isinstance(self.function, Cells):
             n_obs = len(self._target)
             return WorkingPoint.with_rows_added(self.function, first.means, n_obs)
-        return WorkingPoint.at(self.function, first.means).level
+        return WorkingPoint.at(self.function, first.means, first.errors).level
 
 
 class ReplayedLosses(LossSource):
@@ -263,6 +268,13 @@ class GivenPredictions(PrecomputedLosses):
         if isinstance(self.function, MetricOfSets):
             return [None for _ in self._predictions]
         return parts_where_tested(self._rows.losses).directions(self.function, self._learners)
+
+    @property
+    def errors(self) -> list[np.ndarray | None]:
+        """Those of the means of each learner, if its gradient needs them."""
+        if isinstance(self.function, MetricOfSets):
+            return [None for _ in self._predictions]
+        return parts_where_tested(self._rows.losses).errors(self.function, self._learners)
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""

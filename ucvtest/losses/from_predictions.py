@@ -37,6 +37,7 @@ from ucvtest.data.sample import (
     fault_of_dates,
     has_index,
     numbers_other_order,
+    ordered_categories,
     taken_for_classes,
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
@@ -46,6 +47,7 @@ from ucvtest.losses.linearised import (
     CLASSES,
     fields_of,
     folds_where_tested,
+    function_of,
     kept_classes,
     linearised_values,
     means_of_sets,
@@ -289,7 +291,7 @@ def _of_predictions(
     _check_same_classes(in_rounds)
     loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
-        metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
+        metric_of_means = function_of(metric, loss_fields["settings"])
         tested = response_where_tested(
             folds.design, loss_fields["target"], loss_fields.get("event")
         )
@@ -617,8 +619,10 @@ def _linearised(
                 f"pos_label={classes[-1]!r:.60} is not the class that metric={metric.name!r:.60} "
                 "names: leave pos_label out, or the class out of the metric"
             )
-    metric_of_means = metric.made_for(classes or ())
+    # Before predictions are read.
+    metric.made_for(classes or ())
     target = sample.target
+    outside: list[Any] = []
     if metric.of_ranks:
         # With several classes, the named class against the rest.
         target = (target == sample.n_classes - 1).astype(float)
@@ -639,8 +643,9 @@ def _linearised(
             )
             positive = {"positive": known_classes[-1]}
         if extended.n_classes > sample.n_classes:
-            target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
-            metric_of_means = metric.made_for(classes)
+            all_labels = np.asarray(extended.classes).tolist()
+            outside = [*map(json_label, all_labels[sample.n_classes :])]
+            target, rows, classes = _in_order(target, rows, all_labels, sample.order)
     else:
         if sample.classes is not None:
             if not metric.of_ranks or pos_label is None:
@@ -659,29 +664,38 @@ def _linearised(
         if metric.output == "probability":
             check_probabilities(rows)
     stacked = metric.decided(as_rows(rows, sample.n_obs))
-    values = linearised_values(metric_of_means, target, stacked)
+    settings = kept_classes(classes, sample.order, outside) | unnamed_setting(
+        sample.classes, is_named=sample.positive_named
+    )
+    values = linearised_values(function_of(metric, settings), target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")
     return {
         **fields,
         "predictions": stacked,
         "target": target,
-        "settings": order
-        | kept_classes(classes)
-        | unnamed_setting(sample.classes, is_named=sample.positive_named),
+        "settings": order | settings,
         **positive,
     }
 
 
 def _in_order(
-    target: np.ndarray, rows: Mapping[str, np.ndarray], classes: list[Any]
+    target: np.ndarray,
+    rows: Mapping[str, np.ndarray],
+    classes: list[Any],
+    declared: Sequence[Any],
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[Any]]:
     """Numbers of classes in the order of their labels, which may be missing in `y`.
 
-    Weighted kappas depend on that order. Labels without an order are left as they came.
+    Weighted kappas depend on that order, which a categorical may declare. Labels without an order
+    are left as they came, after the others.
     """
+    keys = classes
+    if declared:
+        places = {label: place for place, label in enumerate(declared)}
+        keys = [places.get(label, len(places)) for label in classes]
     try:
-        order = sorted(range(len(classes)), key=classes.__getitem__)
+        order = sorted(range(len(classes)), key=keys.__getitem__)
     except TypeError:
         order = [*range(len(classes))]
     class_rank = np.argsort(order).astype(float)
@@ -782,6 +796,7 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
             *(features, response, classes, codes),
             positive_named=pos_label is not None,
             declared=declared_order(y),
+            order=ordered_categories(y),
         )
     numbers = as_numbers("y", response)
     check_size("y", numbers)

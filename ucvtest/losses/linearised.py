@@ -1,21 +1,29 @@
 """Losses of metrics that are functions of means: linearised values, from predictions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.memo import memoised, share_memoised
+from ucvtest.data.positive_class import json_label
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
+from ucvtest.metrics.smooth import Cells, FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.tested_parts import PartsOfTested
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
+
+ORDERED = "ordered_classes"
+"""The setting with the classes whose order a categorical declares."""
+
+OUTSIDE = "classes_outside_y"
+"""The setting with the classes that predictions name and the response does not have."""
 
 
 def linearised_values(
@@ -26,6 +34,22 @@ def linearised_values(
 ) -> np.ndarray:
     """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T)."""
     return PartsOfTested(target, predictions).linearised(metric_of_means, folds)
+
+
+def function_of(
+    metric: SmoothMetric, settings: Mapping[str, Any]
+) -> FunctionOfMeans | Ranks | OfTimes:
+    """The metric as a function of means, for the classes of losses with these settings.
+
+    Every rule is scored by the classes of `y` and of its own predictions.
+    """
+    classes = settings.get(CLASSES, ())
+    metric.check_order(classes, settings.get(ORDERED, ()))
+    metric_of_means: FunctionOfMeans | Ranks | OfTimes = metric.made_for(classes)
+    if isinstance(metric_of_means, Cells):
+        outside = tuple(classes.index(label) for label in settings.get(OUTSIDE, ()))
+        return replace(metric_of_means, outside=outside)
+    return metric_of_means
 
 
 def response_where_tested(
@@ -98,6 +122,10 @@ def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     return ((below != target) * 1.0 + (above != target)) / 2
 
 
+ABOUT_CLASSES = (CLASSES, ORDERED, OUTSIDE)
+"""The settings that functions of means need."""
+
+
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
     """The parts of a table of losses that the metric decides."""
     low, high = metric.limits
@@ -114,9 +142,16 @@ def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> di
     }
 
 
-def kept_classes(classes: Sequence[Any] | None) -> dict[str, list[Any]]:
-    """The setting with the classes."""
-    return {} if classes is None else {CLASSES: list(classes)}
+def kept_classes(
+    classes: Sequence[Any] | None, order: Sequence[Any], outside: Sequence[Any] = ()
+) -> dict[str, list[Any]]:
+    """The settings with the classes, their declared order, and labels that `y` does not have."""
+    if classes is None:
+        return {}
+    labels = [json_label(label) for label in order]
+    ordered = [label for label in classes if label in labels]
+    kept = {CLASSES: list(classes), ORDERED: ordered, OUTSIDE: list(outside)}
+    return {name: setting for name, setting in kept.items() if setting or name == CLASSES}
 
 
 def about_class(settings: Mapping[str, Any], metric: Metric) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
-    CLASSES,
+    ABOUT_CLASSES,
     about_class,
     errors_of_labels,
     fields_of,
     folds_where_tested,
+    function_of,
     linearised_values,
     means_of_sets,
     parts_where_tested,
@@ -52,7 +53,7 @@ from ucvtest.metrics.recorded import (
     recorded_metric,
 )
 from ucvtest.metrics.refusals import refuse_pooled
-from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import WEIGHTED
 
@@ -249,7 +250,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **other_fields: Any
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
-        metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
+        metric_of_means = function_of(metric, other_fields["settings"])
         response = response_where_tested(design, other_fields["target"], other_fields.get("event"))
         values = linearised_values(
             metric_of_means, response, predictions, folds_where_tested(design, metric_of_means)
@@ -261,11 +262,11 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         return cls(design=design, predictions=predictions, **fields, **other_fields)
 
     @property
-    def function_of_means(self) -> FunctionOfMeans:
+    def function_of_means(self) -> Any:
         """The metric as a function of means, for the classes of these observations."""
         metric = self.metric
         assert isinstance(metric, SmoothMetric)
-        return metric.made_for(self.settings.get(CLASSES, ()))
+        return function_of(metric, self.settings)
 
     @property
     def survival_times(self) -> SurvivalTimes:
@@ -355,7 +356,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"the losses with metric={metric!r:.60}"
             )
         known = replace(self, predictions=new_metric.decided(self.predictions)) if decides else self
-        metric_of_means = new_metric.made_for(self.settings.get(CLASSES, ()))
+        metric_of_means = function_of(new_metric, self.settings)
         if new_metric.asks_for_class:
             check_positive_of_losses(self.settings, f"metric={new_metric.name!r:.60}")
         values = parts_where_tested(known).linearised(
@@ -397,7 +398,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             settings={
                 name: setting
                 for name, setting in settings.items()
-                if name not in (CLASSES, UNNAMED)
+                if name not in (*ABOUT_CLASSES, UNNAMED)
             },
             predictions=None,
             smooth=None,

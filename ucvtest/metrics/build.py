@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest.common.checks import check_choice
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion
-from ucvtest.metrics.confusion import PartsOfClass
+from ucvtest.metrics.confusion import ClassRatio
 from ucvtest.metrics.smooth import (
     Cells,
     IntervalScale,
@@ -32,7 +32,7 @@ LARGEST_WHOLE = 1e15
 def of_classes(
     name: str,
     metric_in_words: str,
-    class_ratio: PartsOfClass,
+    class_ratio: ClassRatio,
     average: Any,
     labels: Sequence[Any] | None,
 ) -> SmoothMetric:
@@ -57,7 +57,7 @@ def of_classes(
         made_for=partial(_cells_of_classes, class_ratio, average, listed),
         limits=SHARE,
         of_two=average == "binary" and listed is None,
-        within="positive" if class_ratio is confusion.recall_parts else None,
+        within="positive" if class_ratio is confusion.RECALL else None,
         named_class=listed[0] if listed is not None and average == "binary" else None,
     )
 
@@ -72,37 +72,36 @@ def _listed(labels: Any) -> list[Any]:
 
 
 def _cells_of_classes(
-    class_ratio: PartsOfClass, average: Average, labels: list[Any] | None, classes: Sequence[Any]
+    class_ratio: ClassRatio, average: Average, labels: list[Any] | None, classes: Sequence[Any]
 ) -> Cells:
     known_classes = list(classes)
     places = _places(known_classes, average, labels)
-
-    def metric_of_table(table: np.ndarray) -> tuple[float, np.ndarray]:
-        # Labels that only predictions contain are additional classes of an average.
-        everywhere = (
-            places if labels is not None else [*places, *range(len(known_classes), len(table))]
+    only_class = places[0] if places is not None and len(places) == 1 else None
+    if average == "binary":
+        metric_of_table: ValueAndGradient = partial(
+            confusion.of_one_class, class_ratio=class_ratio, k=only_class
         )
-        if average == "binary":
-            return confusion.ratio(table, *class_ratio(table, places[0]))
+    else:
         averages = {
             "macro": confusion.averaged,
             "weighted": confusion.weighted_by_class,
             "micro": confusion.micro_averaged,
         }
-        return averages[average](table, class_ratio, everywhere)
+        metric_of_table = partial(averages[average], class_ratio=class_ratio, places=places)
+    return Cells(metric_of_table, len(known_classes), only_class, by_place=places is not None)
 
-    return Cells(metric_of_table, len(known_classes), places[0] if len(places) == 1 else None)
 
-
-def _places(known_classes: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
-    """The positions of the classes that the metric is about."""
+def _places(
+    known_classes: list[Any], average: Average, labels: list[Any] | None
+) -> list[int] | None:
+    """The positions of the classes that the metric names; None for those that a table has."""
     if labels is None:
         if average == "binary" and len(known_classes) != 2:
             raise ValueError(
                 f"metric of the positive class needs two classes, but y has {len(known_classes)}: "
                 "name one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
             )
-        return [len(known_classes) - 1] if average == "binary" else list(range(len(known_classes)))
+        return [len(known_classes) - 1] if average == "binary" else None
     unknown = [label for label in labels if label not in known_classes]
     if unknown:
         raise ValueError(
@@ -113,7 +112,12 @@ def _places(known_classes: list[Any], average: Average, labels: list[Any] | None
 
 
 def of_table(
-    name: str, metric_in_words: str, metric_of_table: ValueAndGradient, limits: tuple[float, float]
+    name: str,
+    metric_in_words: str,
+    metric_of_table: ValueAndGradient,
+    limits: tuple[float, float],
+    *,
+    by_order: bool = False,
 ) -> SmoothMetric:
     """A metric of the whole confusion matrix."""
     return SmoothMetric(
@@ -123,16 +127,17 @@ def of_table(
         estimand=metric_in_words,
         made_for=lambda classes: Cells(metric_of_table, len(classes)),
         limits=limits,
+        by_order=by_order,
     )
 
 
-def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass) -> SmoothMetric:
+def of_negative_class(name: str, metric_in_words: str, class_ratio: ClassRatio) -> SmoothMetric:
     """A ratio of the negative one of two classes."""
 
     def made_for(classes: Sequence[Any]) -> Cells:
         if len(classes) != 2:
             raise ValueError(f"metric={name!r} needs two classes, but y has {len(classes)}")
-        return Cells(lambda table: confusion.ratio(table, *class_ratio(table, 0)), 2)
+        return Cells(partial(confusion.of_one_class, class_ratio=class_ratio, k=0), 2)
 
     return SmoothMetric(
         name,
@@ -142,7 +147,7 @@ def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass
         made_for=made_for,
         limits=SHARE,
         of_two=True,
-        within="negative" if class_ratio is confusion.recall_parts else None,
+        within="negative" if class_ratio is confusion.RECALL else None,
     )
 
 

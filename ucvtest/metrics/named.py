@@ -67,7 +67,7 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
     >>> uv.metrics.f1(labels=["owl"]).name
     'f1["owl"]'
     """
-    return of_classes("f1", "F1", confusion.f_beta_parts, average, labels)
+    return of_classes("f1", "F1", confusion.f_beta(), average, labels)
 
 
 def fbeta(
@@ -101,7 +101,7 @@ def fbeta(
     """
     if not is_number(beta) or not beta > 0:
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
-    class_ratio = partial(confusion.f_beta_parts, beta=float(beta))
+    class_ratio = confusion.f_beta(float(beta))
     name = f"fbeta({written(float(beta))})"
     return of_classes(name, f"F{beta:g}", class_ratio, average, labels)
 
@@ -132,7 +132,7 @@ def precision(average: Average = "binary", labels: Sequence[Any] | None = None) 
     >>> result.estimate, round(result.conf_int()[0], 3)
     (1.0, 0.187)
     """
-    return of_classes("precision", "precision", confusion.precision_parts, average, labels)
+    return of_classes("precision", "precision", confusion.PRECISION, average, labels)
 
 
 def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -160,7 +160,7 @@ def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> 
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric=metric).means[0, 0])
     0.5
     """
-    return of_classes("recall", "recall", confusion.recall_parts, average, labels)
+    return of_classes("recall", "recall", confusion.RECALL, average, labels)
 
 
 def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -187,7 +187,7 @@ def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) ->
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric="jaccard").means[0, 0])
     0.5
     """
-    return of_classes("jaccard", "Jaccard index", confusion.jaccard_parts, average, labels)
+    return of_classes("jaccard", "Jaccard index", confusion.JACCARD, average, labels)
 
 
 WEIGHTS: dict[Any, float | None] = {None: None, "linear": 1.0, "quadratic": 2.0}
@@ -199,8 +199,9 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     Parameters
     ----------
     weights : {None, "linear", "quadratic"}
-        Distances are between places of the classes in sorted order, or in the order of an ordered
-        categorical of pandas.
+        Distances are between places of the classes: of numbers in ascending order, of other labels
+        in the order of an ordered categorical of pandas, or of an Enum of polars. More than two
+        labels that are text without such an order are refused.
 
     Returns
     -------
@@ -226,7 +227,7 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
         "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
     )
     kappa_of_table = partial(confusion.chance_corrected, power=WEIGHTS[weights])
-    return of_table(name, kappa_in_words, kappa_of_table, CORRELATION)
+    return of_table(name, kappa_in_words, kappa_of_table, CORRELATION, by_order=weights is not None)
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
@@ -379,8 +380,8 @@ EXPLAINED: dict[str, Any] = {
 """The common parts of R2 and Brier's skill."""
 
 WITHOUT_ARGUMENTS = [
-    of_negative_class("specificity", "specificity", confusion.recall_parts),
-    of_negative_class("npv", "negative predictive value", confusion.precision_parts),
+    of_negative_class("specificity", "specificity", confusion.RECALL),
+    of_negative_class("npv", "negative predictive value", confusion.PRECISION),
     of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
     of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
     of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),

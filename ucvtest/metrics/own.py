@@ -11,8 +11,9 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, check_switch
 from ucvtest.metrics.build import no_loss
+from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import named_smooth_metric
-from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric, with_differences
+from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
 
 ROUNDING = 1e-9
 """Values outside the limits by this share of them are rounding error."""
@@ -31,9 +32,11 @@ def own_cells(
     ----------
     function : callable
         Any function of a NumPy array that takes the matrix of shares (C, C), with true classes in
-        rows in ascending order, and returns a number. It must be smooth for positive shares, and
-        also just outside 0 to 1. Its gradient is computed by differences of the fourth order, not
-        by JAX, with an error of about 1e-10. A function of JAX is computed in float64.
+        rows in ascending order, and returns a number. It must be smooth for positive shares. Its
+        gradient is computed by differences of the fourth order, not by JAX: each share has a step
+        of its own and moves at the expense of the others, so that shares stay between 0 and 1 and
+        sum to 1. If half the step changes the standard error by a thousandth of it, the function is
+        refused. A function of JAX is computed in float64.
     name : str, optional
         By default the name of the function.
     limits : tuple of float
@@ -51,7 +54,8 @@ def own_cells(
 
     Notes
     -----
-    Predicted labels that do not occur in `y` are additional columns, with rows of zeros. Losses of
+    Predicted labels that do not occur in `y` are additional columns, with rows of zeros. A rule has
+    only the columns of labels that it predicts itself, whatever other rules predict. Losses of
     such a metric cannot be saved, because files do not contain functions.
 
     Examples
@@ -68,14 +72,14 @@ def own_cells(
     """
     _check_own(limits, greater_is_better, function=function)
     name = _own_name(function, name)
-    value_and_gradient = with_differences(_number_from(function, name))
+    own_function = OwnFunction(name, _number_from(function, name))
     check_value = partial(_check_value, name, limits)
     return SmoothMetric(
         name,
         no_loss,
         "label",
         estimand=name,
-        made_for=lambda classes: Cells(value_and_gradient, len(classes), check_value=check_value),
+        made_for=lambda classes: Cells(own_function, len(classes), check_value=check_value),
         rises=greater_is_better,
         limits=limits,
     )
@@ -99,7 +103,8 @@ def own_moments(
         (n, k).
     function : callable
         A function of their means (k,) that returns a number. Its gradient is computed by
-        differences, as in `Cells`.
+        differences, as in `Cells`; means move as they vary together in the data, by a small part of
+        their standard errors.
     name, limits, greater_is_better
         See `Cells`.
     output : {"number", "probability"}
@@ -141,7 +146,7 @@ def own_moments(
         return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
     check_value = partial(_check_value, name, limits)
-    moments = Moments(_parts_from(parts, name), with_differences(number), values, check_value)
+    moments = Moments(_parts_from(parts, name), OwnFunction(name, number), values, check_value)
     return SmoothMetric(
         name,
         parts,

@@ -7,42 +7,37 @@ direction. `None` stands for too many directions.
 
 import numpy as np
 
-from ucvtest.metrics.smooth import ValueAndGradient
+from ucvtest.metrics.smooth import FunctionOfMeans
 
 MOST_DIRECTIONS = 200
 """With more directions, as with more than fourteen classes, a bias takes too long to compute."""
-
-STEP = 1e-4
-"""Step of the differences of gradients, if the largest entry of a direction is 1."""
 
 ROUNDING = 1e-12
 """Variances up to this share of the largest are rounding error."""
 
 
 def second_order_bias(
-    value_and_gradient: ValueAndGradient,
+    metric_of_means: FunctionOfMeans,
     means: np.ndarray,
     directions: np.ndarray | None,
     scale: float,
 ) -> float:
-    """The bias at the means, by directions times the scale; NaN in too many directions."""
+    """The bias at the means, by directions times the scale; NaN in too many directions.
+
+    Differences go along the scaled directions, which are as long as the errors of the means, in
+    their units.
+    """
     if directions is None or _too_many(*directions.shape):
         return float("nan")
     if len(directions) > directions.shape[1]:
         # As many directions as there are parts, with the same sum of squares.
         directions = np.asarray(np.linalg.qr(directions, mode="r"))
-    total = 0.0
     with np.errstate(all="ignore"):
-        for direction in scale * directions.reshape(len(directions), *means.shape):
-            size = float(np.abs(direction).max())
-            if not size > 0:
-                continue
-            unit_direction = direction / size
-            ahead, behind = (
-                value_and_gradient(means + sign * STEP * unit_direction)[1] for sign in (1, -1)
-            )
-            total += size**2 * float(((ahead - behind) * unit_direction).sum()) / (2 * STEP)
-    return total / 2
+        return sum(
+            metric_of_means.curvature(means, direction) / 2
+            for direction in scale * directions.reshape(len(directions), *means.shape)
+            if direction.any()
+        )
 
 
 def directions_of_table(table: np.ndarray) -> np.ndarray | None:
@@ -87,10 +82,12 @@ def directions_of_clusters(
 
 
 def directions_of_covariance(covariance: np.ndarray) -> np.ndarray:
-    """Directions along the axes of a covariance matrix."""
-    sizes, axes = np.linalg.eigh(covariance)
+    """Directions along the axes of a covariance matrix, in which all parts have the same spread."""
+    spread = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    unit = np.where(spread > 0, spread, 1.0)
+    sizes, axes = np.linalg.eigh(covariance / np.outer(unit, unit))
     is_nonzero = sizes > ROUNDING * sizes[-1]
-    return np.asarray((axes[:, is_nonzero] * np.sqrt(sizes[is_nonzero])).T)
+    return np.asarray((axes[:, is_nonzero] * np.sqrt(sizes[is_nonzero])).T * unit)
 
 
 def _too_many(n_directions: int, n_parts: int) -> bool:

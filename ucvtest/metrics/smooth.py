@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from ucvtest.data.class_order import check_has_order
 from ucvtest.data.sample import refuse_exact_numbers
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.differences import CENTRAL, OwnFunction
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -29,11 +31,8 @@ ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """A function of the means of the parts that returns the metric and its gradient, an array of their
 shape."""
 
-STEP = 1e-3
-"""Step of the differences for a gradient, relative to the largest mean if it is above 1."""
-
-STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
-"""Steps and weights of a difference whose error is of the fourth order."""
+GRADIENT_STEP = 1 / 50
+"""Step of the differences of gradients along a direction."""
 
 
 def _no_check(value: float) -> None:
@@ -44,12 +43,23 @@ class FunctionOfMeans(Protocol):
     """The common interface of `Cells` and `Moments`."""
 
     @property
-    def value_and_gradient(self) -> ValueAndGradient:
-        """The metric from means of parts."""
+    def own(self) -> OwnFunction | None:
+        """The function of a user, whose derivatives are differences; None for those of ucvtest."""
 
     @property
     def check_value(self) -> Callable[[float], None]:
         """Refuses a value at the means of observations."""
+
+    def value_and_gradient(
+        self, means: np.ndarray, errors: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """The metric from means of parts, and its gradient; see `errors`."""
+
+    def curvature(self, means: np.ndarray, direction: np.ndarray) -> float:
+        """The second derivative along a direction."""
+
+    def errors(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray | None:
+        """Directions whose outer squares sum to the covariance of the means; None if not needed."""
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The means of the parts, from the response and the predictions (T,) of one learner."""
@@ -64,19 +74,66 @@ class Cells:
 
     Parameters
     ----------
-    value_and_gradient : callable
+    function : callable or OwnFunction
     n_classes : int
         Number of known classes; predictions may name more.
     only_class : int, optional
         The class that the metric distinguishes from all others, if it is about one.
     check_value : callable
         Refuses a value at the means of observations.
+    by_place : bool
+        Whether the function names classes by their positions.
+    outside : tuple of int
+        Positions of labels that `y` does not have. A rule that does not predict one of them is
+        scored without it, whatever other rules predict.
     """
 
-    value_and_gradient: ValueAndGradient
+    function: ValueAndGradient | OwnFunction
     n_classes: int
     only_class: int | None = None
     check_value: Callable[[float], None] = _no_check
+    by_place: bool = False
+    outside: tuple[int, ...] = ()
+
+    @property
+    def own(self) -> OwnFunction | None:
+        """See `FunctionOfMeans`."""
+        return self.function if isinstance(self.function, OwnFunction) else None
+
+    def value_and_gradient(
+        self, table: np.ndarray, errors: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """The metric and its gradient, which is 0 for classes that the rule does not have."""
+        cells = self._cells_of_rule(table)
+        gradient = np.zeros(table.shape)
+        value, gradient[cells] = _of_function(self.function, table[cells])
+        return value, gradient
+
+    def curvature(self, table: np.ndarray, direction: np.ndarray) -> float:
+        """See `FunctionOfMeans`."""
+        if self.own is None:
+            return _change_of_gradient(self, table, direction)
+        cells = self._cells_of_rule(table)
+        return self.own.curvature(table[cells], direction[cells])
+
+    def errors(self, target: np.ndarray, predictions: np.ndarray) -> None:
+        """See `FunctionOfMeans`: shares know their own size and spread."""
+
+    def possible(self, table: np.ndarray) -> np.ndarray:
+        """The cells (C, C) that a rule with this table can have.
+
+        True classes are those of `y`. Predicted ones are these, and others that the rule predicts.
+        """
+        of_response = np.arange(len(table)) < self.n_classes
+        of_response[list(self.outside)] = False
+        return of_response[:, None] & (of_response | table.any(axis=0))
+
+    def _cells_of_rule(self, table: np.ndarray) -> Any:
+        """An index of the classes of a rule in rows and columns."""
+        if self.by_place or not self.outside:
+            return np.s_[:, :]
+        of_rule = np.flatnonzero(self.possible(table).any(axis=0))
+        return np.ix_(of_rule, of_rule)
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""
@@ -134,9 +191,42 @@ class Moments:
     """
 
     numbers: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    value_and_gradient: ValueAndGradient
+    function: ValueAndGradient | OwnFunction
     values: Callable[[np.ndarray], np.ndarray]
     check_value: Callable[[float], None] = _no_check
+
+    @property
+    def own(self) -> OwnFunction | None:
+        """See `FunctionOfMeans`."""
+        return self.function if isinstance(self.function, OwnFunction) else None
+
+    def value_and_gradient(
+        self, means: np.ndarray, errors: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """See `FunctionOfMeans`."""
+        if self.own is None:
+            return _of_function(self.function, means)
+        assert errors is not None
+        return self.own.of_means(means, errors)
+
+    def curvature(self, means: np.ndarray, direction: np.ndarray) -> float:
+        """See `FunctionOfMeans`."""
+        if self.own is None:
+            return _change_of_gradient(self, means, direction)
+        return self.own.curvature(means, direction)
+
+    def errors(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray | None:
+        """See `FunctionOfMeans`."""
+        if self.own is None:
+            return None
+        return self.directions(target, predictions) / math.sqrt(len(target))
+
+    def directions(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Directions whose outer squares sum to the covariance of the numbers."""
+        numbers = self.numbers(target, predictions)
+        return np.asarray(np.linalg.qr(numbers - numbers.mean(axis=0), mode="r")) / math.sqrt(
+            len(numbers)
+        )
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The means (k,)."""
@@ -188,7 +278,8 @@ def linearised(
         return value + influence
     means = metric_of_means.means(target, predictions)
     parts = partial(metric_of_means.parts, target, predictions)
-    return linearised_at(metric_of_means, means, parts, len(target))
+    errors = metric_of_means.errors(target, predictions)
+    return linearised_at(metric_of_means, means, parts, len(target), errors)
 
 
 def linearised_at(
@@ -196,12 +287,13 @@ def linearised_at(
     means: np.ndarray,
     parts: Callable[[np.ndarray], np.ndarray],
     n_tested: int,
+    errors: np.ndarray | None = None,
 ) -> np.ndarray:
     """The same from the means of the parts, and from `parts`, their weighted sums by observation.
 
-    `parts` takes the weights, in the shape of the means.
+    `parts` takes the weights, in the shape of the means; for `errors` see `FunctionOfMeans`.
     """
-    value, gradient = metric_of_means.value_and_gradient(means)
+    value, gradient = metric_of_means.value_and_gradient(means, errors)
     metric_of_means.check_value(value)
     if not math.isfinite(value):
         return np.full(n_tested, math.nan)
@@ -238,6 +330,8 @@ class SmoothMetric(Metric):
         Whether predictions of different rules cannot be pooled, as for a correlation.
     symmetric : bool
         Whether its value is the same for both of two classes, as for the Brier skill.
+    by_order : bool
+        Whether it depends on the order of three classes or more.
     named_class : label, optional
         The class that its name is about, as in 'recall["ill"]'.
     """
@@ -251,6 +345,7 @@ class SmoothMetric(Metric):
     within: Literal["positive", "negative"] | None = None
     of_one_rule: bool = False
     symmetric: bool = False
+    by_order: bool = False
     named_class: Any = None
 
     linearised: ClassVar[bool] = True
@@ -327,6 +422,11 @@ class SmoothMetric(Metric):
                 "leave it out, or name one class, as in uv.metrics.recall(labels=[...])"
             )
 
+    def check_order(self, classes: Sequence[Any], order: Sequence[Any]) -> None:
+        """Refuse text without an order if the metric depends on it; see `check_has_order`."""
+        if self.by_order:
+            check_has_order(f"metric={self.name!r:.60}", classes, order)
+
     def refuse_labels(self, y: np.ndarray) -> None:
         """Refuse labels in a response if the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
@@ -341,20 +441,22 @@ class SmoothMetric(Metric):
         return self.estimand or self.name
 
 
-def with_differences(user_function: Callable[[np.ndarray], Any]) -> ValueAndGradient:
-    """A function with its gradient by differences, whose error is of the fourth order.
+def _of_function(function: Any, means: np.ndarray) -> tuple[float, np.ndarray]:
+    """The value and the gradient of a function that needs no errors."""
+    found: tuple[float, np.ndarray] = (
+        function.of_shares(means) if isinstance(function, OwnFunction) else function(means)
+    )
+    return found
 
-    Any function of an array is possible; it is called four times for each of its entries.
-    """
 
-    def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:
-        step = STEP * max(1.0, float(np.abs(means).max()))
-        gradient = np.zeros(means.shape)
-        for mean_index in np.ndindex(means.shape):
-            for times, weight in STENCIL:
-                moved = means.astype(float)
-                moved[mean_index] += times * step
-                gradient[mean_index] += weight / step * float(user_function(moved))
-        return float(user_function(means)), gradient
-
-    return value_and_gradient
+def _change_of_gradient(
+    metric_of_means: FunctionOfMeans, means: np.ndarray, direction: np.ndarray
+) -> float:
+    """The second derivative along a direction, from gradients a little ahead and behind."""
+    return sum(
+        weight / GRADIENT_STEP * float((gradient * direction).sum())
+        for times, weight in CENTRAL
+        for _, gradient in [
+            metric_of_means.value_and_gradient(means + times * GRADIENT_STEP * direction)
+        ]
+    )

@@ -226,6 +226,10 @@ class SumsOfSets:
     def directions(self) -> None:
         """None, because the second-order bias of the metric is not known."""
 
+    @property
+    def errors(self) -> None:
+        """None, because gradients do not need them."""
+
     def add(self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True) -> None:
         """Add some test sets, always row by row."""
         self._change(1, predictions, testing)

@@ -47,6 +47,14 @@ class PartsOfTested:
             for learner in learners
         ]
 
+    def errors(
+        self, metric_of_means: FunctionOfMeans, learners: Sequence[int]
+    ) -> list[np.ndarray | None]:
+        """Those of the means of the parts, for each learner; see `FunctionOfMeans`."""
+        return [
+            metric_of_means.errors(self.target, self._predictions[learner]) for learner in learners
+        ]
+
     def linearised(
         self, metric_of_means: FunctionOfMeans | Ranks | OfTimes, folds: np.ndarray | None = None
     ) -> np.ndarray:

@@ -33,17 +33,27 @@ class WorkingPoint:
     gradient: np.ndarray
 
     @classmethod
-    def at(cls, metric_of_means: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
-        """The point with its value and gradient, which are NaN if the function is 0/0."""
-        value, gradient = metric_of_means.value_and_gradient(means)
-        if not isinstance(metric_of_means, MetricOfSets):
+    def at(
+        cls,
+        metric_of_means: FunctionOfMeans | MetricOfSets,
+        means: np.ndarray,
+        errors: np.ndarray | None = None,
+    ) -> Self:
+        """The point with its value and gradient, which are NaN if the function is 0/0.
+
+        For `errors` of the means see `FunctionOfMeans`.
+        """
+        if isinstance(metric_of_means, MetricOfSets):
+            value, gradient = metric_of_means.value_and_gradient(means)
+        else:
+            value, gradient = metric_of_means.value_and_gradient(means, errors)
             metric_of_means.check_value(value)
         return cls(metric_of_means, means, value, gradient)
 
     @classmethod
     def with_rows_added(cls, metric_of_cells: Cells, table: np.ndarray, n: float) -> Self:
         """The point with two right and two wrong rows added to n, so that no cell is empty."""
-        added = two_right_two_wrong(len(table), metric_of_cells.only_class)
+        added = two_right_two_wrong(metric_of_cells.possible(table), metric_of_cells.only_class)
         return cls.at(metric_of_cells, (n * table + added) / (n + added.sum()))
 
     @property
@@ -64,10 +74,9 @@ class WorkingPoint:
         plain = float(along @ along) / n
         if not (plain > 0 and variance >= 0):
             return float("nan")
-        value_and_gradient, scale = self.function.value_and_gradient, 1 / math.sqrt(n)
-        return (
-            variance / plain * second_order_bias(value_and_gradient, self.means, directions, scale)
-        )
+        assert not isinstance(self.function, MetricOfSets)
+        bias = second_order_bias(self.function, self.means, directions, 1 / math.sqrt(n))
+        return variance / plain * bias
 
     @property
     def level(self) -> Self:
@@ -152,6 +161,14 @@ class PooledParts:
         return directions_of_table(self.means)
 
     @property
+    def errors(self) -> np.ndarray | None:
+        """See `FunctionOfMeans`."""
+        if self._function.own is None or not isinstance(self._function, Moments):
+            return None
+        assert self.directions is not None
+        return self.directions / math.sqrt(self._n_tested)
+
+    @property
     def _total(self) -> np.ndarray:
         # Numbers are added row by row, so that sums do not depend on how rows are grouped.
         return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
@@ -211,9 +228,7 @@ def directions_of_parts(
     """The same as `PooledParts.directions`, for observations (T,) that are all known."""
     if not isinstance(metric_of_means, Moments):
         return directions_of_table(metric_of_means.means(target, predictions))
-    numbers = metric_of_means.numbers(target, predictions)
-    means = numbers.mean(axis=0)
-    return directions_of_covariance(numbers.T @ numbers / len(numbers) - np.outer(means, means))
+    return metric_of_means.directions(target, predictions)
 
 
 def _row_slices(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:

@@ -5,7 +5,7 @@ of a difference) keep the intervals of its functions where they should be when c
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,33 +50,31 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
-def two_right_two_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
+def two_right_two_wrong(possible: np.ndarray, only_class: int | None = None) -> np.ndarray:
     """Rows added for one learner: four observations over the cells (true, predicted).
 
     Of one class against the rest it is what two classes have: one observation in each cell.
+    `possible` (C, C) are the cells that the learner can have.
+    """
+    true, predicted = _shares_added(possible, only_class)
+    return 4 * true[:, None] * predicted
+
+
+def _shares_added(possible: np.ndarray, only_class: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows added of each true class, (C,), and the predictions of each of them, (C, C).
+
+    One prediction is right, and one is shared among the wrong ones. Rows of two learners have the
+    product of their predictions: half of one row each where both are right, only the first, only
+    the second, and neither. Of one class against the rest it is a quarter in each cell of two
+    classes.
     """
     if only_class is not None:
-        either = _one_and_the_rest(n_classes, only_class)
-        return either[:, None] * either
-    right = np.eye(n_classes) > 0
-    return np.where(right, 2 / n_classes, 2 / (n_classes * max(n_classes - 1, 1)))
-
-
-def one_right_one_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
-    """Of two: two observations over (true, first, second).
-
-    Half of one each where both are right, only the first, only the second, and neither. Of one
-    class against the rest a quarter in each cell of two classes.
-    """
-    if only_class is not None:
-        either = _one_and_the_rest(n_classes, only_class)
-        return either[:, None, None] * either[:, None] * either / 4
-    k = np.arange(n_classes)
-    first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
-    n_wrong_classes = max(n_classes - 1, 1)
-    return (
-        0.5 / n_classes / np.where(first, 1, n_wrong_classes) / np.where(second, 1, n_wrong_classes)
-    )
+        either = _one_and_the_rest(len(possible), only_class)
+        return either / 4, np.broadcast_to(either, possible.shape)
+    right = np.eye(len(possible)) * possible
+    wrong = possible - right
+    n_wrong = np.maximum(wrong.sum(axis=1, keepdims=True), 1)
+    return 0.5 * right.diagonal() / right.sum(), right + wrong / n_wrong
 
 
 def _one_and_the_rest(n_classes: int, only_class: int) -> np.ndarray:
@@ -102,39 +100,72 @@ class RowsAdded:
     def of(
         cls,
         value_and_gradient: ValueAndGradient,
-        table: np.ndarray,
+        cells: Sequence[np.ndarray],
+        possible: Sequence[np.ndarray],
         n: float,
         variance_of: Callable[[np.ndarray], float],
-        added: np.ndarray,
         *,
+        only_class: int | None = None,
         left_out: bool = False,
     ) -> "RowsAdded":
-        """By the gradient at the table with the observations added.
+        """By the gradient at the tables with the observations added.
 
-        `variance_of` takes numbers of cells, and gives the variance of their mean over the
-        observations as they are. With `left_out` it is the geometric mean of those of linearised
-        values and of the changes that leaving out an observation makes. Where a metric divides by
-        the small number of a class, the one is too small, the other too large: of a recall their
-        mean is p(1 - p)/(n - 1), which has no bias.
+        `cells` are the true classes of observations and what one learner predicts, or two, whose
+        values are subtracted. `possible` are the cells that each learner can have, see
+        `two_right_two_wrong`. `variance_of` takes numbers of observations, and gives the variance
+        of their mean. With `left_out` it is the geometric mean of those of linearised values and of
+        the changes that leaving out an observation makes. Where a metric divides by the small
+        number of a class, the one is too small, the other too large: of a recall their mean is
+        p(1 - p)/(n - 1), which has no bias.
         """
-        n_with_added = n + float(added.sum())
-        moved = (n * table + added) / n_with_added
-        value, gradient = value_and_gradient(moved)
-        slopes = gradient - (moved * gradient).sum()
-        variance = variance_of(slopes)
+        true, *predicted = cells
+        rows_of_class, *_ = _shares_added(possible[0], only_class)
+        shares = [_shares_added(cells_of_one, only_class)[1] for cells_of_one in possible]
+        n_predictions = [learner_shares.sum(axis=1) for learner_shares in shares]
+        if len(shares) == 1:
+            rows_of_class = 4 * rows_of_class
+        value, linear, slopes = 0.0, np.zeros(len(true)), []
+        for learner, (sign, learner_shares) in enumerate(zip((1, -1), shares, strict=False)):
+            table = np.zeros(learner_shares.shape)
+            np.add.at(table, (true, predicted[learner]), 1 / len(true))
+            others = math.prod(n_predictions[:learner] + n_predictions[learner + 1 :])
+            added = (rows_of_class * others)[:, None] * learner_shares
+            n_with_added = n + float(added.sum())
+            moved = (n * table + added) / n_with_added
+            learner_value, gradient = value_and_gradient(moved)
+            slopes.append(sign * (gradient - (moved * gradient).sum()))
+            value += sign * learner_value
+            linear = linear + slopes[-1][true, predicted[learner]]
+        variance = variance_of(linear)
         if left_out:
-            changes = _left_out(value_and_gradient, value, slopes, moved, n * table, n_with_added)
-            variance = math.sqrt(max(variance * variance_of(changes), 0.0))
+            (cell_slopes,) = slopes
+            changes = _left_out(
+                value_and_gradient, value, cell_slopes, moved, n * table, n_with_added
+            )
+            of_changes = variance_of(changes[true, predicted[0]])
+            variance = math.sqrt(max(variance * of_changes, 0.0))
         spread = (
             n**2 * variance
-            + n * float((table * slopes).sum()) ** 2
-            + float((added * slopes**2).sum())
+            + n * float(linear.mean()) ** 2
+            + float(rows_of_class @ _mean_squares(shares, slopes))
         )
-        apart = slopes - (table * slopes).sum()
-        second, fourth = (float((table * apart**k).sum()) for k in (2, 4))
-        varies = second > ROUNDING * float((slopes**2).max())
-        excess = fourth / second**2 - 1 if varies else 0.0
-        return cls(value, math.sqrt(spread) / n_with_added, 2 * n / max(excess, NEGLIGIBLE))
+        apart = linear - linear.mean()
+        second, fourth = (float((apart**k).mean()) for k in (2, 4))
+        largest = sum(float(np.abs(cell_slopes).max()) for cell_slopes in slopes)
+        excess = fourth / second**2 - 1 if second > ROUNDING * largest**2 else 0.0
+        df = 2 * n / max(excess, NEGLIGIBLE)
+        return cls(float(value), math.sqrt(spread) / n_with_added, df)
+
+
+def _mean_squares(shares: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> np.ndarray:
+    """Of each true class, the sum over predictions of the squared sums of learners' slopes."""
+    (first, second, third), *others = (
+        [(learner_shares * cell_slopes**k).sum(axis=1) for k in (0, 1, 2)]
+        for learner_shares, cell_slopes in zip(shares, slopes, strict=True)
+    )
+    for other_first, other_second, other_third in others:
+        third = third * other_first + 2 * second * other_second + first * other_third
+    return np.asarray(third)
 
 
 def _left_out(

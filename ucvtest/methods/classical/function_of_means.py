@@ -20,7 +20,7 @@ from ucvtest.metrics.second_order import (
     directions_of_clusters,
     second_order_bias,
 )
-from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
+from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
@@ -28,8 +28,6 @@ from ucvtest.stats.linearised import (
     MOST_CELLS,
     RowsAdded,
     effective_size,
-    one_right_one_wrong,
-    two_right_two_wrong,
     variance_of_mean,
 )
 from ucvtest.stats.scales import SCALES, OnScaleT, RootOf
@@ -164,25 +162,14 @@ class MetricOfRules(LinearisedRules):
 
     def _with_rows_added(self, null_value: float, n: float | None = None) -> MovedT:
         target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
-        size = self._n_classes
-        value_and_gradient, only_class = self._cells.value_and_gradient, self._cells.only_class
-        if self.observed.paired:
-            added, metric_of_table = (
-                one_right_one_wrong(size, only_class),
-                _difference(value_and_gradient),
-            )
-        else:
-            added, metric_of_table = two_right_two_wrong(size, only_class), value_and_gradient
-        cells = (target, *rows)
-        table = np.zeros((size,) * len(cells))
-        np.add.at(table, cells, 1 / len(target))
         pilot_share = 1.0 if n is None else len(target) / n
         rows_added = RowsAdded.of(
-            metric_of_table,
-            table,
+            self._cells.value_and_gradient,
+            (target, *rows),
+            [self._cells.possible(self._table(row)) for row in rows],
             self._effective_size if n is None else n,
-            lambda slopes: pilot_share * variance_of_mean(slopes[cells], self.index),
-            added,
+            lambda values: pilot_share * variance_of_mean(values, self.index),
+            only_class=self._cells.only_class,
             left_out=self._several,
         )
         smallest_value, largest_value = self._range
@@ -193,11 +180,10 @@ class MetricOfRules(LinearisedRules):
             rows_added.estimate, rows_added.se, df, smallest_value, largest_value, null_value
         )
 
-    @property
-    def _n_classes(self) -> int:
-        """Number of known or predicted classes; at least two."""
-        largest = max(int(row.max()) for row in (self._target, *self._predictions))
-        return max(largest + 1, self._cells.n_classes, 2)
+    def _table(self, predictions: np.ndarray) -> np.ndarray:
+        """The confusion matrix in shares, of at least two classes."""
+        size = max(2, self._cells.n_classes)
+        return ObservedCells.of(self._target, predictions.astype(int), size).table
 
     @property
     def _several(self) -> bool:
@@ -205,10 +191,11 @@ class MetricOfRules(LinearisedRules):
 
         With observations in too many cells, it is False, as with two classes.
         """
-        if self.observed.paired or self._n_classes == 2:
+        if self.observed.paired:
             return False
-        cells = self._n_classes * self._target.astype(int) + self._predictions[0].astype(int)
-        return len(np.unique(cells)) <= MOST_CELLS
+        table = self._table(self._predictions[0])
+        n_classes = np.count_nonzero(self._cells.possible(table).any(axis=0))
+        return bool(n_classes > 2 and np.count_nonzero(table) <= MOST_CELLS)
 
     @property
     def _effective_size(self) -> float:
@@ -343,17 +330,4 @@ class MetricOfRules(LinearisedRules):
             directions = directions_of_clusters(target, predictions, means, index)
         units = self.df + 1
         scale = math.sqrt(units / (units - 1)) / len(target)
-        return second_order_bias(metric_of_means.value_and_gradient, means, directions, scale)
-
-
-def _difference(value_and_gradient: Any) -> Any:
-    """The difference of two as a function of the table (true, first, second)."""
-
-    def difference_and_gradient(table: np.ndarray) -> tuple[float, np.ndarray]:
-        (first, slope), (second, other) = (
-            value_and_gradient(table.sum(axis=2)),
-            value_and_gradient(table.sum(axis=1)),
-        )
-        return first - second, slope[:, :, None] - other[:, None]
-
-    return difference_and_gradient
+        return second_order_bias(metric_of_means, means, directions, scale)

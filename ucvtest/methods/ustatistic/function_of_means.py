@@ -66,7 +66,7 @@ class RowsAddedToTest:
         """
         n, point = self.n, self.point
         assert isinstance(point.function, Cells)
-        added = two_right_two_wrong(len(self.table), point.function.only_class)
+        added = two_right_two_wrong(point.function.possible(self.table), point.function.only_class)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
@@ -106,10 +106,8 @@ class UndefinedDifference:
             assert isinstance(point.function, Cells)
             there = WorkingPoint.with_rows_added(point.function, point.means, n)
             slopes = there.gradient - (there.gradient * there.means).sum()
-            added, mean = (
-                two_right_two_wrong(len(slopes), point.function.only_class),
-                point.means * slopes,
-            )
+            possible, mean = point.function.possible(point.means), point.means * slopes
+            added = two_right_two_wrong(possible, point.function.only_class)
             moved -= sign * float(mean.sum())
             square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
             spread += square / (n + float(added.sum())) ** 2
@@ -167,7 +165,10 @@ def settled(
         else:
             draw_all(source, generator)
     metric_of_means, means = source.function, source.means
-    points = [WorkingPoint.at(metric_of_means, learner_means) for learner_means in means]
+    points = [
+        WorkingPoint.at(metric_of_means, learner_means, errors)
+        for learner_means, errors in zip(means, source.errors, strict=True)
+    ]
     undefined = not all(point.defined for point in points)
     final: LossSource = source
     if undefined:

@@ -71,7 +71,9 @@ def jointly_settled(
     if isinstance(prediction_sources[0], KeptPredictions):
         estimate(prediction_sources, generator)
     points = [
-        WorkingPoint.at(prediction_source.function, prediction_source.means[0])
+        WorkingPoint.at(
+            prediction_source.function, prediction_source.means[0], prediction_source.errors[0]
+        )
         for prediction_source in prediction_sources
     ]
     levels = [level(point, n_obs) for point in points]

@@ -14,8 +14,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 import ucvtest as uv
 from tests.oracles import metrics as oracle
 from ucvtest.losses.linearised import parts_where_tested
+from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
-from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised, with_differences
+from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised
 from ucvtest.metrics.tested_parts import PartsOfTested
 
 ALONE = {"zero_division": np.nan}
@@ -148,14 +149,68 @@ def test_numbers_score_as_in_scikit_learn(seed):
     same(value_of(uv.metrics.net_benefit(q), labels, probabilities), net)
 
 
-def test_weighted_kappas_follow_the_order_of_a_categorical():
-    grades = ["low", "high", "top"]
-    y, p = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 2, 1, 1, 2, 0])
-    true = pd.Series(pd.Categorical.from_codes(y, grades, ordered=True))
-    predicted = np.array(grades)[p]
-    same(value_of("kappa_linear", true, predicted), OF_TABLE["kappa_linear"](y, p))
-    by_name = value_of("kappa_linear", np.asarray(true), predicted)
-    assert abs(by_name - OF_TABLE["kappa_linear"](y, p)) > 0.01
+def _polars():
+    return pytest.importorskip("polars")
+
+
+GRADES = ["low", "some", "high", "top"]
+"""Not in the order of the alphabet."""
+
+ORDERED = {
+    "pandas": lambda labels: pd.Series(pd.Categorical(labels, GRADES, ordered=True)),
+    "polars": lambda labels: _polars().Series(labels, dtype=_polars().Enum(GRADES)),
+}
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+def test_weighted_kappas_follow_the_declared_order(kind):
+    y, p = np.array([0, 0, 2, 2, 3, 3, 0]), np.array([0, 3, 2, 2, 3, 0, 2])
+    names = np.array(GRADES)
+    true, predicted = ORDERED[kind](names[y].tolist()), ORDERED[kind](names[p].tolist())
+    made_by = uv.Losses.from_predictions(true, {"a": predicted}, metric="mcc")
+    for metric in ("kappa_linear", "kappa_quadratic"):
+        same(value_of(metric, true, predicted), OF_TABLE[metric](y, p))
+        same(float(made_by.about(metric).means[0, 0]), OF_TABLE[metric](y, p))
+    # A label that y does not have is in its declared place, too.
+    p[0] = 1
+    with pytest.warns(uv.UcvtestWarning, match="do not occur in y"):
+        found = value_of("kappa_linear", true, names[p])
+    same(found, OF_TABLE["kappa_linear"](y, p))
+    learner = partial(_constant, names[2])
+    X = np.arange(7.0)[:, None]
+    losses = uv.evaluate(
+        {"f": learner}, X, true, [([0, 2, 4], [1, 3, 5, 6])], metric="kappa_linear"
+    )
+    same(float(losses.means[0, 0]), OF_TABLE["kappa_linear"](y[[1, 3, 5, 6]], [2, 2, 2, 2]))
+    assert losses.settings["classes"] == ["low", "high", "top"]
+
+
+def _constant(label, X_train, y_train, X_test):
+    return np.full(len(X_test), label)
+
+
+def test_weighted_kappas_refuse_text_without_an_order():
+    y, p = np.array(["low", "high", "top", "low"]), np.array(["low", "top", "top", "high"])
+    refused = "kappa_linear' depends on the order of the classes.*pd.Categorical"
+    unordered = pd.Series(pd.Categorical(y))
+    for true in (y, unordered, y.tolist(), y.astype(object)):
+        with pytest.raises(ValueError, match=refused):
+            value_of("kappa_linear", true, p)
+        with pytest.raises(ValueError, match=refused):
+            uv.Losses.from_predictions(true, {"a": p}, metric="kappa").about("kappa_linear")
+        with pytest.raises(ValueError, match=refused):
+            uv.compare(
+                np.arange(4.0)[:, None], true, ["knn:1", "nearest_centroid"], metric="kappa_linear"
+            )
+    partly = pd.Series(pd.Categorical(y, ["low", "high", "top"], ordered=True))
+    with (
+        pytest.warns(uv.UcvtestWarning, match="do not occur in y"),
+        pytest.raises(ValueError, match="the place of 'none'"),
+    ):
+        value_of("kappa_linear", partly, np.array(["low", "none", "top", "high"]))
+    # Two classes have one distance.
+    two = np.where(y == "top", "low", y)
+    same(value_of("kappa_linear", two, two[::-1]), OF_TABLE["kappa"](two, two[::-1]))
 
 
 def test_labels_that_y_lacks_count_as_in_scikit_learn():
@@ -163,7 +218,8 @@ def test_labels_that_y_lacks_count_as_in_scikit_learn():
     names = np.array(["b", "d", "f", "c"])
     weighted_kappas = {name: OF_TABLE[name] for name in ("kappa_linear", "kappa_quadratic")}
     for metric, function in (AVERAGED | weighted_kappas).items():
-        for true, predicted in ((y, p), (2 * y, 2 * p % 5), (names[y], names[p])):
+        named = () if metric in weighted_kappas else ((names[y], names[p]),)
+        for true, predicted in ((y, p), (2 * y, 2 * p % 5), *named):
             with pytest.warns(uv.UcvtestWarning, match="labels that do not occur in y"):
                 same(value_of(metric, true, predicted), function(true, predicted))
     with (
@@ -174,6 +230,48 @@ def test_labels_that_y_lacks_count_as_in_scikit_learn():
         ),
     ):
         value_of("f1", y % 2, p % 3)
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes")
+@pytest.mark.parametrize("metric", [*AVERAGED, "balanced_accuracy", "kappa_quadratic", "own"])
+def test_a_rule_is_scored_without_labels_that_others_predict(metric):
+    y, a = np.array([0, 0, 2, 2, 4, 4] * 3), np.array([0, 0, 2, 4, 4, 0] * 3)
+    b, c = np.where(np.arange(18) < 3, 1, a), np.where(np.arange(18) < 2, 5, a)
+    scored, functions = metric, OF_TABLE | AVERAGED
+    if metric == "own":
+        scored = uv.metrics.Cells(_macro_f1, "own")
+        functions = {"own": AVERAGED["f1_macro"]}
+    with pytest.warns(uv.UcvtestWarning, match="do not occur in y"):
+        together = uv.Losses.from_predictions(y, {"c": c, "a": a, "b": b}, metric=scored)
+        alone = {k: losses_of(y, {k: v}, scored) for k, v in (("a", a), ("b", b), ("c", c))}
+    for name, predicted in (("a", a), ("b", b), ("c", c)):
+        result = uv.HoldOutTest.from_losses(together, name).fit()
+        same(result.estimate, functions[metric](y, predicted))
+        other = uv.HoldOutTest.from_losses(alone[name]).fit()
+        assert (result.se, *result.conf_int()) == pytest.approx((other.se, *other.conf_int()))
+    difference = uv.HoldOutTest.from_losses(together, "a", "b").fit().estimate
+    same(difference, functions[metric](y, a) - functions[metric](y, b))
+
+
+def losses_of(y, rules, metric):
+    return uv.Losses.from_predictions(y, rules, metric=metric)
+
+
+def _macro_f1(P):
+    return np.mean([2 * P[k, k] / (P[k].sum() + P[:, k].sum()) for k in range(len(P))])
+
+
+def test_a_class_that_is_neither_tested_nor_predicted_is_left_out():
+    y = np.array([0, 0, 1, 1] * 3 + [2])
+    splits = [(np.arange(8, 13), np.arange(8))]
+    X = np.arange(13.0)[:, None]
+    losses = uv.evaluate({"f": _zero_or_one}, X, y, splits, metric="f1_macro", rng=0)
+    predicted = (np.arange(8) % 3 == 0) * 1
+    same(float(losses.means[0, 0]), AVERAGED["f1_macro"](y[:8], predicted))
+
+
+def _zero_or_one(X_train, y_train, X_test):
+    return (X_test[:, 0] % 3 == 0) * 1
 
 
 # ---------------------------------------------------------------------------- linearised values
@@ -227,12 +325,19 @@ def gradients(metric, n_classes=3):
     function = as_smooth_metric(metric).made_for(range(n_classes))
     if isinstance(function, Cells):
         means = rng.dirichlet(np.full(n_classes**2, 3.0)).reshape(n_classes, n_classes)
+        value, gradient = function.value_and_gradient(means)
+        own = OwnFunction("own", lambda at: function.value_and_gradient(at)[0])
+        # Shares move at the expense of others.
+        return (value, gradient - (gradient * means).sum()), own.of_shares(means)
     else:
         y = np.arange(30.0) % 2 if metric.endswith("skill") else rng.normal(size=30)
         p = rng.uniform(0.1, 0.9, 30) if metric.endswith("skill") else y + rng.normal(size=30)
         means = function.means(y, p)
-    by_differences = with_differences(lambda at: function.value_and_gradient(at)[0])
-    return function.value_and_gradient(means), by_differences(means)
+    own = OwnFunction("own", lambda at: function.value_and_gradient(at)[0])
+    errors = function.directions(y, p) / math.sqrt(30)
+    # One part alone may determine another, and then only their sums matter.
+    value, gradient = function.value_and_gradient(means)
+    return (value, errors @ gradient), (value, errors @ own.of_means(means, errors)[1])
 
 
 OF_MEANS = [name for name, metric in SMOOTH.items() if not (metric.of_ranks or metric.of_survival)]
@@ -255,11 +360,17 @@ def slope(means):
 
 @pytest.mark.parametrize(("function", "shape"), [(youden, (2, 2)), (slope, (5,))])
 def test_gradients_of_own_functions_are_those_of_jax(function, shape):
-    means = np.random.default_rng(1).uniform(0.1, 1, shape)
+    rng = np.random.default_rng(1)
+    means = rng.uniform(0.1, 1, shape)
     means /= means.sum()
-    _, gradient = with_differences(function)(means)
     with jax.enable_x64(True):
-        expected = jax.grad(function)(jnp.asarray(means))
+        expected = np.asarray(jax.grad(function)(jnp.asarray(means)))
+    own = OwnFunction("own", function)
+    if function is youden:
+        _, gradient = own.of_shares(means)
+        expected = expected - (expected * means).sum()
+    else:
+        _, gradient = own.of_means(means, 0.01 * rng.normal(size=(5, 5)))
     np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-9)
 
 
@@ -272,6 +383,123 @@ def test_own_metrics_are_those_of_ours():
     p = y + np.arange(20) % 3
     own = uv.metrics.Moments(oracle.error_and_response, oracle.r2, "mine")
     np.testing.assert_allclose(values_of(own, y, p), values_of("r2", y, p), rtol=1e-8)
+
+
+UNITS = ((1, 0), (1, 300), (1000, 5e4), (1e-4, 0), (1e4, 3e5))
+"""Factor and shift of a response: dollars, kelvins, metres for kilometres ..."""
+
+RAW = {
+    "r2": (oracle.error_and_response, oracle.r2),
+    "rmse": (lambda y, p: ((y - p) ** 2)[:, None], lambda m: m[0] ** 0.5),
+    "wape": (lambda y, p: np.stack([abs(y - p), abs(y)], -1), lambda m: m[0] / m[1]),
+    "pearson": (
+        lambda y, p: np.stack([y, p, y**2, p**2, y * p], -1),
+        lambda m: (m[4] - m[0] * m[1]) / ((m[2] - m[0] ** 2) * (m[3] - m[1] ** 2)) ** 0.5,
+    ),
+    "ccc": (
+        lambda y, p: np.stack([y * p, p**2, p, y**2, y], -1),
+        lambda m: 2 * (m[0] - m[2] * m[4]) / (m[1] + m[3] - 2 * m[2] * m[4]),
+    ),
+}
+"""Own copies; parts are not centered, and are in any order."""
+
+
+def numbers_about(losses, *learners):
+    result = uv.HoldOutTest.from_losses(losses, *learners).fit()
+    return result.estimate, result.se, result.diagnostics["second_order_bias"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("name", RAW)
+def test_own_copies_have_our_numbers_in_all_units(name, unit):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=100)
+    y, a, b = (
+        unit[0] * column + unit[1]
+        for column in (y, y + 0.4 * rng.normal(size=100), y + 0.7 * rng.normal(size=100))
+    )
+    ours, own = (
+        uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric)
+        for metric in (name, uv.metrics.Moments(*RAW[name], "own"))
+    )
+    for learners in (("a",), ("a", "b")):
+        found, expected = (numbers_about(losses, *learners) for losses in (own, ours))
+        assert found[:2] == pytest.approx(expected[:2], rel=1e-6)
+        assert found[2] == pytest.approx(expected[2], rel=1e-4)
+    if name != "wape":
+        # Biases change with units as estimates do.
+        factor = unit[0] if name == "rmse" else 1.0
+        first = (y - unit[1]) / unit[0], (a - unit[1]) / unit[0]
+        plain = uv.Losses.from_predictions(first[0], {"a": first[1]}, metric=name)
+        expected = np.array(numbers_about(plain)) * factor
+        assert numbers_about(ours, "a") == pytest.approx(expected, rel=1e-6)
+
+
+RARE = ((60, 20), (400, 5), (4000, 8), (20000, 2), (200000, 8))
+"""Observations, and how many are of each class but the first."""
+
+
+@pytest.mark.parametrize("size", RARE)
+@pytest.mark.parametrize("name", [name for name in OF_MEANS if SMOOTH[name].output == "label"])
+def test_own_copies_have_our_numbers_for_rare_classes(name, size):
+    n, k = size
+    n_classes = 2 if SMOOTH[name].of_two else 3
+    y = np.repeat(np.arange(n_classes), [n - (n_classes - 1) * k, *[k] * (n_classes - 1)])
+    a, b = y.copy(), y.copy()
+    a[[0, 1, -1]] = (1, n_classes - 1, 0)
+    b[[0, -k]] = (n_classes - 1, 0)
+    function = SMOOTH[name].made_for(range(n_classes))
+    copy = uv.metrics.Cells(lambda P: function.value_and_gradient(P)[0], "own", limits=(-1, 1))
+    ours, own = (
+        uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric) for metric in (name, copy)
+    )
+    for learners in (("a",), ("a", "b")):
+        found, expected = (numbers_about(losses, *learners) for losses in (own, ours))
+        assert found[:2] == pytest.approx(expected[:2], rel=1e-6, nan_ok=True)
+        # Recalls and precisions have no bias at all.
+        error = 1e-6 * expected[1]
+        assert found[2] == pytest.approx(expected[2], rel=1e-4, abs=error, nan_ok=True)
+
+
+def test_own_probabilities_have_our_numbers():
+    rng = np.random.default_rng(2)
+    y, p = np.arange(50) % 2, rng.uniform(0.05, 0.95, 50)
+    for name in ("brier_skill", "log_skill"):
+        ours = SMOOTH[name].made_for((0, 1))
+        own = uv.metrics.Moments(ours.numbers, ours.values, "own", output="probability")
+        found, expected = (
+            numbers_about(uv.Losses.from_predictions(y, {"p": p}, metric=metric))
+            for metric in (own, name)
+        )
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [(1, 300), (1e4, 3e5)])
+def test_own_copies_have_our_numbers_for_learners(unit):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 2))
+    y = unit[0] * (X[:, 0] + rng.normal(size=40)) + unit[1]
+    found, expected = (
+        uv.UStatisticTest(X, y, "ridge:1", "knn:3", metric=metric).fit(max_fits=60, rng=0)
+        for metric in (uv.metrics.Moments(*RAW["r2"], "own"), "r2")
+    )
+    assert (found.estimate, found.se) == pytest.approx((expected.estimate, expected.se), rel=1e-5)
+    bias = expected.diagnostics["second_order_bias"]
+    assert found.diagnostics["second_order_bias"] == pytest.approx(bias, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda P: np.round(P[1, 1] / P[1].sum(), 2),
+        lambda P: np.float32(P[1, 1]) + np.float32(1e4) - np.float32(1e4),
+        lambda P: abs(P[1, 1] - 0.25),
+    ],
+)
+def test_own_functions_that_are_not_smooth_are_refused(function):
+    y, p = [0, 0, 0, 1, 1, 1, 0, 1], [0, 0, 1, 1, 0, 1, 0, 0]
+    with pytest.raises(ValueError, match="'own' has no derivative here that differences can find"):
+        uv.Losses.from_predictions(y, {"a": p}, metric=uv.metrics.Cells(function, "own"))
 
 
 def _expected(y, p):
