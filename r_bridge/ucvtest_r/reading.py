@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ucvtest as uv
+from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.hooks import computed_from
 from ucvtest_r.conversion import matrix, scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
@@ -115,10 +116,19 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def response_of(y: Any) -> Any:
-    """Labels or numbers, or of an R list of time and event survival times."""
+    """Labels or numbers, or of an R list of time and event survival times.
+
+    Labels with the attribute `order` are an ordered factor.
+    """
     import rpy2.rinterface as ri
 
-    return uv.survival(*map(vector, y)) if isinstance(y, ri.ListSexpVector) else vector(y)
+    if isinstance(y, ri.ListSexpVector):
+        return uv.survival(*map(vector, y))
+    if "order" not in y.list_attrs():
+        return vector(y)
+    import pandas as pd
+
+    return pd.Series(pd.Categorical(vector(y), vector(y.do_slot("order")), ordered=True))
 
 
 def learner_of(learner: Any, response: Any) -> Any:
@@ -128,12 +138,12 @@ def learner_of(learner: Any, response: Any) -> Any:
     if isinstance(learner, ri.ListSexpVector):
         parts = dict(zip(learner.names, learner, strict=True))
         code = parts["code"][0] if "code" in parts else ""
-        of_survival = not isinstance(response, np.ndarray)
+        of_survival = isinstance(response, SurvivalTimes)
         kind = RSurvivalLearner if of_survival else RFunctionLearner
         return kind(
             parts["name"][0],
             parts["predict"],
-            response.records if of_survival else response,
+            response.records if of_survival else np.asarray(response),
             parts.get("many"),
             code,
             asks_for_class="asks" in parts,

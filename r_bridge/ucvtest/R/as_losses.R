@@ -526,7 +526,8 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   testing <- indicators(split(row, droplevels(first$resample)), length(y))
   learning <- if (is.null(learning)) 1L - testing else
     indicators(if (is.null(names(learning))) learning else learning[resamples], length(y))
-  fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
+  tested <- with_order(answer$values[row[order]], y, metric)
+  fields <- call_python("resampled_losses", y = answer$values, tested = tested,
                         predictions = lapply(predictions, prediction_vector),
                         learning = learning, testing = testing,
                         arguments = c(asked, list(pos_label = positive_of(answer, metric),

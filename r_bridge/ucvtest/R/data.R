@@ -221,7 +221,8 @@ response <- function(y, positive, metric = NULL, scoring = NULL) {
   # The second level is the positive class, wherever the alphabet would put it, where Python is told.
   else if (length(classes) == 2L)
     positive <- if (is_told(metric, scoring)) classes[2L] else sort(classes, method = "radix")[2L]
-  list(values = as.character(y), labels = classes, pos_label = positive, named = named)
+  list(values = with_order(as.character(y), y, metric), labels = classes, pos_label = positive,
+       named = named)
 }
 
 is_survival <- function(y) inherits(y, "Surv")

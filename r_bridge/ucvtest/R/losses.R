@@ -53,7 +53,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
            else length(predictions[[1L]])
   # A loss has the same positive class by both arguments.
   about <- if (!is.null(metric) && !loss %in% known_losses) metric
-  fields <- call_python("prediction_losses", y = answer$values,
+  fields <- call_python("prediction_losses", y = with_order(answer$values, y, metric),
                         predictions = lapply(predictions, prediction_vector),
                         arguments = c(asked, list(pos_label = positive_of(answer, about),
                                                   groups = as_labels(groups, n_obs, "groups"),

@@ -14,7 +14,7 @@ caret_names <- c(RMSE = "rmse", MAE = "mae", Accuracy = "accuracy", Kappa = "kap
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
 
 # `labels` are the classes, NULL for numbers. Several names are for comparisons.
-as_metric <- function(metric, labels, several = FALSE) {
+as_metric <- function(metric, labels, several = FALSE, y = NULL) {
   if (!is.character(metric) || anyNA(metric) || !length(metric) || length(metric) > 1L && !several)
     stop_user("'metric' must be the name of a metric, such as \"f1\", \"f1_macro\", \"fbeta(2)\" or ",
               "\"r2\", got ", describe(metric), if (is.function(metric))
@@ -24,7 +24,7 @@ as_metric <- function(metric, labels, several = FALSE) {
     stop_user("'metric' is \"", squared[1L], "\", the squared correlation: use \"pearson\", the correlation, or ",
               "\"r2\", which yardstick calls rsq_trad")
   if (length(labels) > 2L) refuse_two_classes(metric, labels)
-  if (any(metric %in% c("kappa_linear", "kappa_quadratic"))) refuse_other_order(labels)
+  if (is_by_order(metric) && length(labels) > 2L && !is.ordered(y)) refuse_no_order(labels)
   other_names <- c(yardstick_names, caret_names)
   as.vector(ifelse(metric %in% names(other_names), other_names[metric], metric))
 }
@@ -40,20 +40,23 @@ refuse_two_classes <- function(metric, labels) {
             "yardstick has another number: ", use)
 }
 
-# Python knows no levels: there labels are in the order of the alphabet.
-refuse_other_order <- function(labels) {
-  if (length(labels) < 3L || identical(labels, sort(labels, method = "radix")))
-    return(invisible())
-  stop_user("weighted kappa goes by the order of the classes, which is that of the alphabet for ",
-            "labels: give their places instead, as.integer(y) for the levels ",
-            paste(labels, collapse = ", "), ", and predictions likewise")
-}
+is_by_order <- function(metric) any(metric %in% c("kappa_linear", "kappa_quadratic"))
+
+# Levels of a factor that is not ordered are often in the order of the alphabet.
+refuse_no_order <- function(labels)
+  stop_user("weighted kappa goes by the order of the classes, and 'y' does not declare one: give ",
+            "factor(y, levels = , ordered = TRUE) with the lowest of the levels ",
+            paste(labels, collapse = ", "), " first")
+
+# Labels, with their declared order where a metric goes by it: Python learns it from the attribute.
+with_order <- function(values, y, metric)
+  if (is_by_order(metric) && is.ordered(y)) structure(values, order = levels(y)) else values
 
 # What is asked for, as the argument that Python has for it.
 loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
   if (is.null(metric)) return(list(loss = as_loss(loss, y)))
   if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
-  list(metric = as_metric(metric, labels, several))
+  list(metric = as_metric(metric, labels, several, y))
 }
 
 # The name that Python has for it, such as "auc" for caret's "ROC"; functions and costs as they are.

@@ -81,9 +81,21 @@ test_that("what a metric cannot be is refused in words of R", {
   several <- function(metric) message_of(prediction_losses(three, guess, metric = metric))
   expect_match(several("f1"), "name one, as in 'f1\\[\"ill\"\\]', or an average, as in \"f1_macro\"")
   expect_match(several("f_meas"), "yardstick has another number: use \"f1_macro\"")
-  expect_match(several("kappa_linear"), "give their places instead, as.integer\\(y\\)")
+  no_order <- "'y' does not declare one: give factor\\(y, levels = , ordered = TRUE\\)"
+  expect_match(several("kappa_linear"), no_order)
+  # Levels that happen to be in the order of the alphabet declare none either.
+  expect_match(message_of(prediction_losses(as.character(three), guess, metric = "kappa_linear")), no_order)
   places <- list(p = as.integer(factor(guess$p, levels(three))))
-  expect_no_error(prediction_losses(as.integer(three), places, metric = "kappa_linear"))
+  by_places <- prediction_losses(as.integer(three), places, metric = "kappa_linear")
+  by_levels <- prediction_losses(factor(three, ordered = TRUE), guess, metric = "kappa_linear")
+  expect_equal(by_levels$means, by_places$means)
+  x <- cbind(seq_along(three), rev(seq_along(three)))
+  expect_match(message_of(evaluate_learners(x, three, "knn:3", metric = "kappa_linear")), no_order)
+  means <- function(y) evaluate_learners(x, y, c("knn:3", "nearest_centroid"), 4, metric = "kappa_linear")$means
+  set.seed(1)
+  levels_known <- means(factor(three, ordered = TRUE))
+  set.seed(1)
+  expect_equal(levels_known, means(as.integer(three)))
   expect_no_error(prediction_losses(three, guess, metric = "f1_macro"))
   expect_no_error(prediction_losses(three, guess, metric = 'recall["mid"]'))
 })
