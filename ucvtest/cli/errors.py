@@ -54,6 +54,10 @@ METRICS = (
     ),
     (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
     (
+        re.compile(r"\by and predictions, or pass y as pd\.Categorical\(.*\)"),
+        "every column of labels",
+    ),
+    (
         re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),
         "name one, as in 'f1[\"ill\"]', or an average, as in f1_macro",
     ),

@@ -16,8 +16,8 @@ ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
 
 ORDERED_CLASSES = (
-    "pass y as pd.Categorical(y, categories=[...], ordered=True), or give the labels as numbers in "
-    "y and predictions"
+    "give the labels as numbers in y and predictions, or pass y as pd.Categorical(y, "
+    "categories=[...], ordered=True)"
 )
 
 NAMED_TABLE = "pass a DataFrame with columns, and rows of costs, named by the labels"

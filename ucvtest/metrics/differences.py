@@ -55,8 +55,13 @@ class OwnFunction:
         value = self.number(table)
         shares = table.ravel()
         steps = SHARE_STEP * np.where(shares > 0, shares, shares[shares > 0].min())
-        directions = steps[:, None] * (np.eye(len(shares)) - shares)
-        slopes = self._slopes(value, table, directions, shares)
+
+        def direction(cell: int) -> np.ndarray:
+            moved = -steps[cell] * shares
+            moved[cell] += steps[cell]
+            return moved
+
+        slopes = self._slopes(value, table, direction, shares)
         return value, np.reshape(slopes / steps, table.shape)
 
     def of_means(self, means: np.ndarray, errors: np.ndarray) -> tuple[float, np.ndarray]:
@@ -66,7 +71,8 @@ class OwnFunction:
         behind.
         """
         value = self.number(means)
-        slopes = self._slopes(value, means, MEAN_STEP * errors) / MEAN_STEP
+        ones = np.ones(len(errors))
+        slopes = self._slopes(value, means, (MEAN_STEP * errors).__getitem__, ones) / MEAN_STEP
         scale = np.sqrt((errors**2).sum(axis=0))
         scale[scale == 0] = 1.0
         if not np.isfinite(slopes).all():
@@ -84,37 +90,37 @@ class OwnFunction:
         self,
         value: float,
         means: np.ndarray,
-        directions: np.ndarray,
-        shares: np.ndarray | None = None,
+        direction: Callable[[int], np.ndarray],
+        shares: np.ndarray,
     ) -> np.ndarray:
-        """Derivatives along each direction, of `shares` on one side where they are 0."""
-        slopes, halved = np.zeros((2, len(directions)))
-        for place, direction in enumerate(directions):
-            if not direction.any():
+        """Derivatives along the direction of each place, on one side for a share of 0."""
+        slopes, halved = np.zeros((2, len(shares)))
+        for place, share in enumerate(shares):
+            along = direction(place).reshape(means.shape)
+            if not along.any():
                 continue
-            one_sided = shares is not None and shares[place] == 0
             known = {0.0: value}
             for found, step in ((slopes, 1.0), (halved, 0.5)):
-                for times, weight in FORWARD if one_sided else CENTRAL:
+                for times, weight in CENTRAL if share > 0 else FORWARD:
                     at = times * step
                     if at not in known:
-                        known[at] = self.number(means + at * direction.reshape(means.shape))
+                        known[at] = self.number(means + at * along)
                     found[place] += weight / step * known[at]
         apart = np.abs(slopes - halved)
         apart[apart <= ROUNDING * abs(value)] = 0.0
         # In units of the standard error; cells without observations have no part in it.
-        weights = np.ones(len(directions))
-        if shares is not None:
-            weights = np.divide(1.0, np.sqrt(shares), out=np.zeros(len(shares)), where=shares > 0)
-            halved[(shares == 0) & ~np.isfinite(halved)] = 0.0
+        observed = np.flatnonzero(shares)
+        weights = np.divide(1.0, np.sqrt(shares), out=np.zeros(len(shares)), where=shares > 0)
+        halved[(shares == 0) & ~np.isfinite(halved)] = 0.0
+        apart[shares == 0] = 0.0
         size = float(np.sqrt(halved**2 @ weights**2))
         too_far_apart = float(np.sqrt(apart**2 @ weights**2)) > MOST_APART * size
         # Numbers that a function rounds do not change at all with small steps.
         rounding = ROUNDING * abs(value)
-        is_rounded = bool((np.abs(halved[weights > 0]) <= rounding).all()) and any(
-            abs(self.number(means + FAR * direction.reshape(means.shape)) - value)
+        is_rounded = bool((np.abs(halved[observed]) <= rounding).all()) and any(
+            abs(self.number(means + FAR * direction(place).reshape(means.shape)) - value)
             > FAR**2 * rounding
-            for direction in directions[weights > 0]
+            for place in observed
         )
         if np.isfinite(size) and (is_rounded or too_far_apart):
             raise ValueError(

@@ -1,6 +1,7 @@
 """Metrics that are no means have scikit-learn's values, and the derivatives of these."""
 
 import math
+import tracemalloc
 from functools import partial
 
 import jax
@@ -259,6 +260,31 @@ def losses_of(y, rules, metric):
 
 def _macro_f1(P):
     return np.mean([2 * P[k, k] / (P[k].sum() + P[:, k].sum()) for k in range(len(P))])
+
+
+@pytest.mark.parametrize("metric", ["f1_macro", "precision_weighted", "jaccard_micro", "g_mean"])
+def test_many_classes_take_the_memory_of_a_few_tables(metric):
+    n_classes = 300
+    y = np.repeat(np.arange(n_classes), 2)
+    a, b = np.where(np.arange(600) % 3 > 0, y, 0), np.where(np.arange(600) % 7 > 0, y, 1)
+    metric = SMOOTH[metric]
+    uv.Losses.from_predictions([0, 1, 1], {"a": [0, 1, 0]}, metric="mcc")
+    tracemalloc.start()
+    losses = uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric)
+    for learners in (("a",), ("a", "b")):
+        uv.HoldOutTest.from_losses(losses, *learners).fit()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 30 * 8 * n_classes**2
+
+
+def test_limits_are_numbers_of_python():
+    y, p = random_labels(4)
+    for metric in ("mcc", "kappa", "f1_macro"):
+        result = uv.HoldOutTest.from_losses(
+            uv.Losses.from_predictions(y, {"a": p}, metric=metric)
+        ).fit()
+        assert {type(limit) for limit in (*result.conf_int(), result.estimate)} == {float}
 
 
 def test_a_class_that_is_neither_tested_nor_predicted_is_left_out():
