@@ -78,12 +78,13 @@ def test_costs_follow_names_and_refuse_a_guess() -> None:
     for labels, y in OTHERS.items():
         turned = COSTS.loc[DECLARED, list(reversed(NAMES))]
         np.testing.assert_array_equal(losses(y, PREDICTED, turned).means, expected)
-        if labels != "ordered":
+        if labels not in ("ordered", "of polars"):
             with pytest.raises(ValueError, match=r"^loss has no names for the classes"):
                 losses(y, PREDICTED, COSTS.to_numpy())
-    # The classes of an ordered categorical always were in its own order.
-    own = losses(OTHERS["ordered"], PREDICTED, COSTS.loc[DECLARED, DECLARED].to_numpy())
-    np.testing.assert_array_equal(own.means, expected)
+    # The classes of an ordered categorical, and of an Enum of polars, are in its own order.
+    for labels in ("ordered", "of polars"):
+        own = losses(OTHERS[labels], PREDICTED, COSTS.loc[DECLARED, DECLARED].to_numpy())
+        np.testing.assert_array_equal(own.means, expected)
 
 
 @pytest.mark.parametrize("names", [["low", "mid", "top"], [0, 1, 2]], ids=["wrong", "places"])

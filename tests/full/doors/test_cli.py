@@ -195,6 +195,10 @@ def test_learning_sets_by_class(csv: Path) -> None:
         ("use quicker learners, n_jobs, or more seconds", "use quicker learners, or more seconds"),
         ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
         (
+            "numbers in y and predictions, or pass y as pd.Categorical(y, [...], ordered=True)",
+            "numbers in every column of labels",
+        ),
+        (
             "too few: name fewer in criteria, such as criteria=['permutation'], use more seconds",
             "too few: use more seconds",
         ),
