@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ucvtest as uv
-from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.hooks import computed_from
 from ucvtest_r.conversion import matrix, scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
@@ -138,7 +137,7 @@ def learner_of(learner: Any, response: Any) -> Any:
     if isinstance(learner, ri.ListSexpVector):
         parts = dict(zip(learner.names, learner, strict=True))
         code = parts["code"][0] if "code" in parts else ""
-        of_survival = isinstance(response, SurvivalTimes)
+        of_survival = hasattr(response, "records")
         kind = RSurvivalLearner if of_survival else RFunctionLearner
         return kind(
             parts["name"][0],
