@@ -78,6 +78,7 @@ def _cells_of_classes(
     places = _places(known_classes, average, labels)
     only_class = places[0] if places is not None and len(places) == 1 else None
     if average == "binary":
+        assert only_class is not None
         metric_of_table: ValueAndGradient = partial(
             confusion.of_one_class, class_ratio=class_ratio, k=only_class
         )

@@ -109,7 +109,7 @@ class OwnFunction:
         apart = np.abs(slopes - halved)
         apart[apart <= ROUNDING * abs(value)] = 0.0
         # In units of the standard error; cells without observations have no part in it.
-        observed = np.flatnonzero(shares)
+        observed: list[int] = np.flatnonzero(shares).tolist()
         weights = np.divide(1.0, np.sqrt(shares), out=np.zeros(len(shares)), where=shares > 0)
         halved[(shares == 0) & ~np.isfinite(halved)] = 0.0
         apart[shares == 0] = 0.0
