@@ -261,7 +261,7 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
     classes = None if sample.classes is None else np.asarray(sample.classes)
     if classes is not None:
         metric.refuse_labels(classes)
-        metric.check_order(classes, sample.order)
+        metric.check_order(classes.tolist(), sample.order)
     metric.made_for([] if classes is None else [*map(json_label, classes)])
     if sample.positive_named:
         metric.refuse_positive(sample.n_classes)
