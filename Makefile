@@ -11,6 +11,8 @@ export MPLBACKEND ?= Agg
 # Compilations are shared by the processes of a test run, and with the next run.
 export JAX_COMPILATION_CACHE_DIR ?= $(abspath $(VENV))/jax-cache
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0
+# Else its keys contain its own path, and it is of no use in another clone.
+export JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES ?= none
 # So is Python's byte code, which some containers switch off: each process would make it again.
 export PYTHONDONTWRITEBYTECODE =
 # One process of tests more than cores: tests of servers and of R wait for a fifth of their time.
@@ -39,7 +41,7 @@ help: ## Show this list
 
 setup: $(STATE)/python $(STATE)/r-package ## Create .venv with everything in it; R too where allowed
 
-demo: setup ## Compare two learners on real data, log the result to a local MLflow store
+demo: $(STATE)/demo ## Compare two learners on real data, log the result to a local MLflow store
 	$(BIN)/python examples/demo.py
 
 # A file's tests stay in one process, which compiles and fits for them once; files start in the order
@@ -104,9 +106,15 @@ $(STATE)/r: FORCE
 	@mkdir -p $(STATE)
 	@.ci/setup-r $@
 
-$(STATE)/python: $(STATE)/r pyproject.toml .ci/setup-python
-	@echo "Installing Python packages into $(VENV)"
-	@.ci/setup-python $(VENV) $(STATE)/r
+$(STATE)/demo: pyproject.toml .ci/setup-python
+	@mkdir -p $(STATE)
+	@echo "Installing ucvtest into $(VENV)"
+	@.ci/setup-python $(VENV) demo
+	@touch $@
+
+$(STATE)/python: $(STATE)/demo $(STATE)/r
+	@echo "Installing the tools of tests into $(VENV)"
+	@.ci/setup-python $(VENV) tests $(STATE)/r
 	@touch $@
 
 # What only the documentation needs; nothing is fetched where it is there.
