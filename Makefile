@@ -33,8 +33,8 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check nightly with-data lint style docs dist reproduce reproduce-full
-.PHONY: benchmarks FORCE
+.PHONY: help setup demo test check nightly mutants with-data lint style docs dist reproduce
+.PHONY: reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -59,8 +59,13 @@ check: style ## The same, and types, processes, files, servers, R CMD check, pag
 	UCVTEST_CPU_SECONDS=$(FULL_SECONDS) $(PYTEST) $(DOCTESTS) $(CORE) tests/full $(PYTEST_ARGS); \
 	passed=$$?; wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
 
-nightly: setup ## Run what is too long for every change: studies at a small size, faults, forks (an hour)
-	$(BIN)/pytest -n auto --dist worksteal tests/nightly $(PYTEST_ARGS)
+nightly: setup ## Run what is too long for every change: studies, every cell of grids, mutants
+	UCVTEST_CELLS=all $(PYTEST) $(DOCTESTS) tests/core tests/full tests/nightly $(PYTEST_ARGS)
+	$(BIN)/python -m tests.nightly.mutants
+
+# Only some: make mutants MUTANTS='Wald jackknife'.
+mutants: setup ## Plant faults in a copy of the package, one by one: each has to be noticed by a test
+	$(BIN)/python -m tests.nightly.mutants $(MUTANTS)
 
 with-data: setup ## Run the tests of data sets that are not part of the project (UCVTEST_DATA)
 	$(PYTEST) -m 'requires_data and not slow' tests/core tests/full $(PYTEST_ARGS)

@@ -12,7 +12,7 @@ def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
     Of a test with several stacked ``parametrize``, as many cells are tried as each value of each
     parameter needs to occur: of 30 classes and 4 options 30 cells, and not 120.
     """
-    if _all():
+    if all_of_them():
         return items, []
     functions: dict[str, list[tuple[pytest.Item, set[str]]]] = defaultdict(list)
     for item in items:
@@ -25,10 +25,11 @@ def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
 
 def repeated(number: int) -> int:
     """How often something random is tried: a fifth of it, and all with UCVTEST_CELLS=all."""
-    return number if _all() else number // 5
+    return number if all_of_them() else number // 5
 
 
-def _all() -> bool:
+def all_of_them() -> bool:
+    """Whether a run is as long as it has to be."""
     return os.environ.get("UCVTEST_CELLS") == "all"
 
 
