@@ -15,7 +15,7 @@ import ucvtest as uv
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
 from ucvtest.methods.registry import TESTS
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(120, reason="a session of R")]
 
 
 @pytest.mark.parametrize(
