@@ -11,6 +11,8 @@ export MPLBACKEND ?= Agg
 # Compilations are shared by the processes of a test run, and with the next run.
 export JAX_COMPILATION_CACHE_DIR ?= $(abspath $(VENV))/jax-cache
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0
+# Else its keys contain its own path, and it is of no use in another clone.
+export JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES ?= none
 # So is Python's byte code, which some containers switch off: each process would make it again.
 export PYTHONDONTWRITEBYTECODE =
 # One process of tests more than cores: tests of servers and of R wait for a fifth of their time.
@@ -31,15 +33,15 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check nightly with-data lint style docs dist reproduce reproduce-full
-.PHONY: benchmarks FORCE
+.PHONY: help setup demo test check nightly mutants with-data lint style docs dist reproduce
+.PHONY: reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
 
 setup: $(STATE)/python $(STATE)/r-package ## Create .venv with everything in it; R too where allowed
 
-demo: setup ## Compare two learners on real data, log the result to a local MLflow store
+demo: $(STATE)/demo ## Compare two learners on real data, log the result to a local MLflow store
 	$(BIN)/python examples/demo.py
 
 # A file's tests stay in one process, which compiles and fits for them once; files start in the order
@@ -57,8 +59,13 @@ check: style ## The same, and types, processes, files, servers, R CMD check, pag
 	UCVTEST_CPU_SECONDS=$(FULL_SECONDS) $(PYTEST) $(DOCTESTS) $(CORE) tests/full $(PYTEST_ARGS); \
 	passed=$$?; wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
 
-nightly: setup ## Run what is too long for every change: studies at a small size, faults, forks (an hour)
-	$(BIN)/pytest -n auto --dist worksteal tests/nightly $(PYTEST_ARGS)
+nightly: setup ## Run what is too long for every change: studies, every cell of grids, mutants
+	UCVTEST_CELLS=all $(PYTEST) $(DOCTESTS) tests/core tests/full tests/nightly $(PYTEST_ARGS)
+	$(BIN)/python -m tests.nightly.mutants
+
+# Only some: make mutants MUTANTS='Wald jackknife'.
+mutants: setup ## Plant faults in a copy of the package, one by one: each has to be noticed by a test
+	$(BIN)/python -m tests.nightly.mutants $(MUTANTS)
 
 with-data: setup ## Run the tests of data sets that are not part of the project (UCVTEST_DATA)
 	$(PYTEST) -m 'requires_data and not slow' tests/core tests/full $(PYTEST_ARGS)
@@ -104,9 +111,15 @@ $(STATE)/r: FORCE
 	@mkdir -p $(STATE)
 	@.ci/setup-r $@
 
-$(STATE)/python: $(STATE)/r pyproject.toml .ci/setup-python
-	@echo "Installing Python packages into $(VENV)"
-	@.ci/setup-python $(VENV) $(STATE)/r
+$(STATE)/demo: pyproject.toml .ci/setup-python
+	@mkdir -p $(STATE)
+	@echo "Installing ucvtest into $(VENV)"
+	@.ci/setup-python $(VENV) demo
+	@touch $@
+
+$(STATE)/python: $(STATE)/demo $(STATE)/r
+	@echo "Installing the tools of tests into $(VENV)"
+	@.ci/setup-python $(VENV) tests $(STATE)/r
 	@touch $@
 
 # What only the documentation needs; nothing is fetched where it is there.

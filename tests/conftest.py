@@ -14,10 +14,17 @@ import numpy as np
 import pytest
 import sklearn.linear_model  # noqa: F401  (with it comes rich, which once draws by random)
 
+from tests.support.cells import sampled
 from tests.support.compiling import compile_quickly, fast_loops
+from tests.support.costs import Costs
 from tests.support.paths import data_folder
 
 compile_quickly()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure what tests cost."""
+    config.pluginmanager.register(Costs(config), "costs")
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +49,10 @@ def data_dir() -> Path:
 
 # Before pytest's own, which leaves out tests by their markers.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with what takes minutes; mark what uses the data."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take a sample of grids; start with what takes minutes; mark what uses the data."""
+    items[:], left_out = sampled(items)
+    config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):

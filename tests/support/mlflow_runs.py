@@ -25,6 +25,7 @@ from tests.support.results import sample_result
 from ucvtest import TestResult, hooks
 
 WARNINGS = [
+    pytest.mark.seconds(60, reason="MLflow's stores, servers and models"),
     # MLflow's dependencies, not this package, speak of their own deprecations.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),

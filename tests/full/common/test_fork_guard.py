@@ -8,6 +8,10 @@ import pytest
 
 from tests.support.processes import finished
 
+pytestmark = pytest.mark.seconds(
+    60, reason="starts processes, which import and compile for themselves"
+)
+
 SETUP = """
 import multiprocessing, os, warnings
 warnings.simplefilter("ignore")  # JAX warns of every fork

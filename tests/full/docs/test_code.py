@@ -19,6 +19,8 @@ from tests.support.processes import finished
 from tests.support.scripts import script
 from ucvtest.cli import app
 
+pytestmark = pytest.mark.seconds(400, reason="whole pages, compiled as for users")
+
 print_blocks = script("docs/print_blocks.py")
 
 DOCS = ROOT / "docs"

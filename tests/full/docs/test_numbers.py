@@ -15,6 +15,8 @@ from tests.support.paths import ROOT
 from tests.support.scripts import script
 from ucvtest.advice.calibration import LEAST_MEAN, WEAK, calibration_table
 
+pytestmark = pytest.mark.seconds(400, reason="whole scripts, compiled as for users")
+
 demo = script("examples/demo.py")
 print_again = script("docs/print_again.py")
 

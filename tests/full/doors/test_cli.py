@@ -26,6 +26,10 @@ from ucvtest.metrics.means import LOSSES
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import ALTERNATIVES
 
+pytestmark = pytest.mark.seconds(
+    40, reason="starts processes, which import and compile for themselves"
+)
+
 FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
 # Just enough fits for a p-value: these tests look at the wiring, not at the estimates.
 QUICK = ["--learn-size", "12", "--n-pairs", "600"]

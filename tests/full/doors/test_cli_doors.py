@@ -30,6 +30,10 @@ from ucvtest.learners.adapters.named import DEFAULTS
 from ucvtest.methods.permutation.criteria import Criterion
 from ucvtest.methods.registry import TESTS
 
+pytestmark = pytest.mark.seconds(
+    40, reason="starts processes, which import and compile for themselves"
+)
+
 TABLE = pd.read_csv(catalogue.EXAMPLE)
 FEATURES = ["age", "pressure", "marker", "dose"]
 DROP = ["--drop", "model_a", "--drop", "model_b"]

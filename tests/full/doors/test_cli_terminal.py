@@ -17,6 +17,7 @@ pexpect = pytest.importorskip("pexpect", reason="needs pexpect: pip install pexp
 
 # The child becomes another program at once, so that threads of this one do it no harm.
 pytestmark = [
+    pytest.mark.seconds(60, reason="starts processes, which import and compile for themselves"),
     pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning"),
     pytest.mark.filterwarnings(r"ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.processes import LIMIT
 
+pytestmark = pytest.mark.seconds(90, reason="a kernel of its own")
+
 nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install nbclient ipykernel")
 nbformat = pytest.importorskip("nbformat")
 

@@ -12,6 +12,10 @@ import pytest
 import ucvtest as uv
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.seconds(
+    30, reason="starts processes, which import and compile for themselves"
+)
+
 HEAVY = ("jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels")
 
 

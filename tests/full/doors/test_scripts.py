@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from ucvtest import cli
 from ucvtest.cli.catalogue import EXAMPLE
 
+pytestmark = pytest.mark.seconds(40, reason="whole scripts of users")
+
 SCRIPTS = Path(__file__).with_name("scripts")
 NEEDED = {"table_of_pyarrow": "pyarrow", "formula": "formulaic", "one_glm": "statsmodels"}
 

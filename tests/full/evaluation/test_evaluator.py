@@ -18,6 +18,8 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _OneBlasThread, _tasks
 from ucvtest.learners.adapters.coerce import as_learner
 
+pytestmark = pytest.mark.seconds(40, reason="starts workers")
+
 JITTED = ["lda", "qda", "nearest_centroid", "knn:4", "ridge:1.0", "majority"]
 
 

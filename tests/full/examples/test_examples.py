@@ -7,6 +7,8 @@ import pytest
 from tests.support.paths import ROOT, data_folder
 from tests.support.scripts import run_quickly, run_together
 
+pytestmark = pytest.mark.seconds(400, reason="whole examples, compiled as for users")
+
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEED_DATA = {"many_penalties"}
 """Examples that have nothing to show without data that are not part of the project."""

@@ -15,7 +15,7 @@ SCRIPT = ROOT / "tests" / "oracles" / "survival.R"
 DATA = ("lung", "pbc", "veteran", "few_times", "many_ties")
 CONCORDANCES = {"harrell": uv.metrics.harrell, "uno": uv.metrics.uno}
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(40, reason="runs a script of R")]
 
 
 @pytest.fixture(scope="module")

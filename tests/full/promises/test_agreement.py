@@ -12,6 +12,8 @@ from tests.core.promises.test_tests import CASES, GIVEN, X, Y, losses_for
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.results.fields import method_interval
 
+pytestmark = pytest.mark.seconds(20, reason="p-values and intervals of many tables")
+
 WITHOUT_INTERVAL = {name for name, cls in CASES.items() if cls.without_interval}
 ON_LOSSES = [name for name, cls in CASES.items() if cls.takes_losses]
 N_TABLES = 160

@@ -11,6 +11,10 @@ import pytest
 
 from tests.support.processes import finished
 
+pytestmark = pytest.mark.seconds(
+    40, reason="starts processes, which import and compile for themselves"
+)
+
 MOST_COMPILATIONS = {
     'UStatisticTest(X, y, "lda").fit(n_pairs=500, rng=0)': 3,
     'InfluenceFunctionTest(X, y, "lda").fit(n_repeats=200, rng=0)': 4,

@@ -18,6 +18,10 @@ from tests.support.processes import finished
 from ucvtest.common.exceptions import MissingPlatformError
 from ucvtest.kernels.permutation import error_bound
 
+pytestmark = pytest.mark.seconds(
+    40, reason="starts processes, which import and compile for themselves"
+)
+
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 2
 LOSSES = uv.evaluate(["lda", "knn:3"], X, Y, 4, rng=0)

@@ -12,6 +12,10 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from tests.support.processes import finished
 
+pytestmark = pytest.mark.seconds(
+    40, reason="starts processes, which import and compile for themselves"
+)
+
 TESTS = {
     "ustatistic": (uv.UStatisticTest, {"n_pairs": 100}),
     "influence": (uv.InfluenceFunctionTest, {"n_repeats": 200}),

@@ -32,6 +32,7 @@ def check_bracket(n, w, W):
 
 
 class TestBounds:
+    @pytest.mark.seconds(5, reason="looks at every code of that length")
     @pytest.mark.parametrize(("n", "w", "W"), [*SMALL, (7, 2, 0), (7, 2, 1), (7, 3, 0)])
     def test_bracket_the_exact_value(self, n, w, W):
         check_bracket(n, w, W)
@@ -116,6 +117,7 @@ class TestBounds:
         assert lower == sorted(lower)
         assert upper[-1] == lower[-1] == comb(13, 5)
 
+    @pytest.mark.seconds(5, reason="products beyond 64 bits need long codes")
     def test_integers_of_numpy_do_not_overflow(self):
         """Products beyond 64 bits."""
         sizes = [np.int64(size) for size in (100, 66, 33)]

@@ -59,6 +59,7 @@ class Problem:
         return np.array([[learner(chosen, t) for t in everyone] for chosen in sets]), learnt
 
 
+@pytest.mark.seconds(3, reason="enumerates all learning sets")
 @pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", CASES)
@@ -152,6 +153,7 @@ def test_random_learning_sets_are_near_all_of_them():
     assert drawn["pair_effects"] == pytest.approx(whole["pair_effects"], rel=0.2)
 
 
+@pytest.mark.seconds(4, reason="draws again and again")
 def test_monte_carlo_errors_are_those_of_repetitions():
     problem = Problem((4, 4, 4), seed=3)
     scores, learnt = problem.complete((1, 1, 1), problem.score)

@@ -116,6 +116,7 @@ def test_variance_given_rho_is_the_textbook_form_for_fold_means(rng):
     assert corrected == pytest.approx(by_fold * (1 / 5 + 4 / 16), rel=1e-12)
 
 
+@pytest.mark.seconds(6, reason="searches all matrices")
 @pytest.mark.parametrize(("n_obs", "m"), [(40, 4), (12, 6), (20, 1)])
 @pytest.mark.parametrize("jackknife", [False, True])
 def test_admissible_variances_are_those_of_a_search_of_all_matrices(n_obs, m, jackknife):

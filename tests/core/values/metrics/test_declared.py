@@ -243,6 +243,7 @@ def names_asked(source):
             yield ast.unparse(node)
 
 
+@pytest.mark.seconds(6, reason="imports scikit-survival")
 def test_nobody_asks_for_the_name_of_the_auc():
     package = ROOT / "ucvtest"
     found = {

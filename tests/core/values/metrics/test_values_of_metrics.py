@@ -311,6 +311,7 @@ def weighted(function, y, p, places=None):
     return oracle.by_weights(lambda w: function(y, p, sample_weight=w), len(y), places)
 
 
+@pytest.mark.seconds(3, reason="differentiates numerically")
 @pytest.mark.parametrize("seed", [0, 9])
 def test_linearised_values_are_the_derivatives_of_scikit_learns(seed):
     y, p = random_labels(seed)
@@ -322,6 +323,7 @@ def test_linearised_values_are_the_derivatives_of_scikit_learns(seed):
         np.testing.assert_allclose(found[places], expected, atol=2e-8, err_msg=metric)
 
 
+@pytest.mark.seconds(3, reason="differentiates numerically")
 def test_linearised_values_of_numbers_are_derivatives():
     rng = np.random.default_rng(3)
     y = rng.normal(size=20) + 1

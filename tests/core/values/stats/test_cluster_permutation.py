@@ -95,6 +95,7 @@ def test_the_null_hypothesis_is_said():
     assert "clusters of the same size" in made("mixed")[0].in_words
 
 
+@pytest.mark.seconds(3, reason="a size shows in many samples alone")
 def test_size_is_kept_where_cluster_sizes_are_mixed():
     """Rows of clusters of 1 and 3; features tell the size, labels are independent in all rows."""
     cluster = np.repeat(np.arange(40), np.arange(40) % 2 * 2 + 1)

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from tests.oracles import resampling_wald as oracle
+from tests.support.cells import repeated
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import rule_from_dict, rule_to_dict
 
@@ -19,9 +20,10 @@ def leaves_out(interval, null):
 
 
 class TestAgreement:
+    @pytest.mark.seconds(4, reason="searches the limits of many tables")
     def test_over_2000_tables(self):
         rng = np.random.default_rng(0)
-        for _ in range(2000):
+        for _ in range(repeated(2000)):
             n = int(rng.integers(1, 150))
             first, second, _ = map(int, rng.multinomial(n, rng.dirichlet([1, 1, 2])))
             alpha = rng.uniform(0.001, 0.5)
@@ -76,6 +78,7 @@ class TestPaired:
         low, high = PairedCounts(4, 11, 40).interval("two-sided", 0.05)
         assert PairedCounts(11, 4, 40).interval("two-sided", 0.05) == pytest.approx((-high, -low))
 
+    @pytest.mark.seconds(3, reason="sums over all tables of a size")
     @pytest.mark.parametrize("n", [8, 25])
     def test_covers_at_least_its_level(self, n):
         """By all tables, over a grid of probabilities."""

@@ -9,6 +9,8 @@ from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner
 from ucvtest.learners.batching import padded_rows, padded_size
 
+pytestmark = pytest.mark.seconds(40, reason="compiles every learner")
+
 EVERY_LEARNER = [
     "elastic_net:0.1,0.5",
     "gaussian_nb",

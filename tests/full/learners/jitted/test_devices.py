@@ -7,6 +7,10 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.seconds(
+    60, reason="starts processes, which import and compile for themselves"
+)
+
 CODE = """
 import json, sys
 import jax, numpy as np

@@ -23,7 +23,10 @@ from ucvtest.learners.jitted.lasso import PenalizedLogistic
 # The package has a function of the module's name.
 lasso_module = sys.modules[PenalizedLogistic.__module__]
 
-pytestmark = pytest.mark.usefixtures("loops")
+pytestmark = [
+    pytest.mark.usefixtures("loops"),
+    pytest.mark.seconds(90, reason="Numba compiles once in a clone, and R fits paths"),
+]
 
 GLMNET = """
 library(glmnet)

@@ -15,6 +15,8 @@ from tests.oracles import resampling_wald as oracle
 from ucvtest.designs.schemes import NestedKFold
 from ucvtest.stats.nested_cross_validation import bias_factor
 
+pytestmark = pytest.mark.seconds(40, reason="coverage shows in many samples alone")
+
 
 class TestContract(ResamplingContract):
     cls = uv.NestedCrossValidationTest

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.r_session import run_command
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(120, reason="a script of R")]
 
 SCRIPT = Path(__file__).with_name("by_hand.R")
 

@@ -18,7 +18,10 @@ ENVIRONMENT_NOTES = ("unable to verify current time", "CRAN incoming feasibility
 LIMIT_OF_CHECK = 3600
 """Seconds; one core that others use too has taken more than five minutes."""
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [
+    pytest.mark.requires_r,
+    pytest.mark.seconds(900, reason="R CMD check, with the tests of the R package"),
+]
 
 
 def test_description_is_the_only_place_with_a_maintainer() -> None:

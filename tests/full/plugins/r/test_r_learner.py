@@ -35,7 +35,7 @@ X = RNG.normal(size=(60, 4))
 LABELS = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=60) > 0.8, "case", "control")
 AMOUNTS = X @ [1.0, -0.5, 0.0, 0.2] + RNG.normal(size=60)
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(120, reason="sessions of R")]
 
 
 def estimate(learner: object, other: object = None, *, y: object = LABELS, **kwargs: object):

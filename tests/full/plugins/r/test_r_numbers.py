@@ -1,20 +1,21 @@
-"""The numbers of R's functions are those of Python, on the same seed."""
+"""The numbers of R's functions are those of Python, on the same seed.
+
+Those of tests and metrics are in tests/core/doors/questions.py.
+"""
 
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.support.metric_table import ASKED, in_python, numbers_of, written
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
 from ucvtest.methods.registry import TESTS
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(120, reason="a session of R")]
 
 
 @pytest.mark.parametrize(
@@ -106,38 +107,6 @@ def test_groups_give_the_numbers_of_python(r: RSession, function: str, weight: s
     expected = test.fit(rng=int(seed))
     np.testing.assert_allclose(
         numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-10
-    )
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("metrics") / "table.csv")
-
-
-@pytest.mark.parametrize("metric", ASKED)
-def test_metrics_give_the_numbers_of_python(r: RSession, table: Path, metric: str) -> None:
-    target, new, old = ASKED[metric]
-    printed = r(f"""
-        table <- read.csv({json.dumps(str(table))})
-        losses <- prediction_losses(table${target}, table[c("{new}", "{old}")], metric = '{metric}',
-                                    positive = if ("{target}" == "state") "ill")
-        result <- hold_out_test(losses)
-        houses <- hold_out_test(prediction_losses(
-            table${target}, table[c("{new}", "{old}")], metric = '{metric}', groups = table$house,
-            positive = if ("{target}" == "state") "ill"))
-        cat(sprintf("%.17g", c(result$estimate, result$stderr, result$statistic, result$p.value,
-                               result$conf.int, houses$stderr,
-                               equivalence(result, -0.15, 0.15)$p.value)))
-    """)
-    expected = in_python(metric)
-    numbers = [
-        *numbers_of(expected),
-        in_python(metric, houses=True).se,
-        expected.equivalence(-0.15, 0.15).pvalue,
-    ]
-    np.testing.assert_allclose([float(each) for each in printed.split()], numbers, rtol=1e-12)
-    assert r("cat(names(result$estimate), '|', names(result$statistic))") == (
-        f"{expected.estimand} | t"
     )
 
 
@@ -451,14 +420,6 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
             uv.CorrectedTTest(SAMPLE, LABELS, "lda", "knn:5", scoring="balanced_accuracy").fit(
                 rng=rng
             )
-        ),
-    ),
-    "weights": (
-        "of(hold_out_test(prediction_losses(y, rules, weights = 1:60)))",
-        lambda rng: _of(
-            uv.HoldOutTest.from_losses(
-                uv.Losses.from_predictions(LABELS, RULES, sample_weight=np.arange(1, 61))
-            ).fit()
         ),
     ),
     "table of folds": (

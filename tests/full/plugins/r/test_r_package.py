@@ -28,7 +28,7 @@ from tests.support.r_session import (
 )
 from tests.support.scripts import script
 
-pytestmark = pytest.mark.requires_r
+pytestmark = [pytest.mark.requires_r, pytest.mark.seconds(300, reason="sessions and scripts of R")]
 
 
 def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:

@@ -29,6 +29,7 @@ def test_estimate_and_variance_are_those_of_a_loop(n_splits, n_bisections, n_obs
     assert np.isnan(result.df)
 
 
+@pytest.mark.seconds(9, reason="a bias shows in many samples alone")
 def test_the_variance_is_unbiased_for_half_of_the_sample():
     """Losses that depend on the observation alone: the variance of the mean is then known."""
     rng = np.random.default_rng(8)

@@ -185,6 +185,7 @@ class Normal:
         return (y - others[:, self.fold]) ** 2, 1 + (others**2).mean(axis=1)
 
 
+@pytest.mark.seconds(3, reason="coverage shows in many samples alone")
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_covers_its_estimand(variance):
     problem = Normal()
@@ -198,6 +199,7 @@ def test_covers_its_estimand(variance):
     assert 0.95 - 0.03 - 3 * error < share < 0.95 + 3 * error
 
 
+@pytest.mark.seconds(4, reason="a variance shows in many samples alone")
 def test_variance_is_that_of_the_error_around_its_estimand():
     problem = Normal()
     losses, truth = problem.draws(100_000)

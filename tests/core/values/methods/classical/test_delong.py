@@ -199,6 +199,7 @@ class TestJoint:
         with pytest.raises(ValueError, match="loss must be 'auc'"):
             uv.DeLongTest.joint(errors)
 
+    @pytest.mark.seconds(4, reason="a level shows in many samples alone")
     def test_keeps_its_level_under_a_true_null(self):
         rng = np.random.default_rng(8)
         y = np.repeat([0, 1], [60, 40])
@@ -323,6 +324,7 @@ class TestInterval:
 
 
 class TestLevel:
+    @pytest.mark.seconds(4, reason="a level shows in many samples alone")
     def test_is_kept_under_a_true_null(self):
         rng = np.random.default_rng(3)
         rejected, n_draws = 0, 2000

@@ -188,6 +188,7 @@ def test_the_last_rows_are_held_out():
         uv.designs.HoldOut(stratify=True, shuffle=False)
 
 
+@pytest.mark.seconds(3, reason="a size shows in many samples alone")
 def test_size_under_moving_average_errors():
     """Two forecasts, equally good 3 steps ahead: about one in twenty samples is significant."""
     rng = np.random.default_rng(1)

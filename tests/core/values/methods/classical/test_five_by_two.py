@@ -157,6 +157,7 @@ def test_splitters_of_scikit_learn_are_designs(cls):
     assert result.n_fits == 20
 
 
+@pytest.mark.seconds(8, reason="a correlation shows in many samples alone")
 def test_the_folds_of_a_repetition_are_alike_in_small_samples():
     """What the docstring says: 0.43 in 800 samples of 60, 0.11 in 800 of 300."""
     rng = np.random.default_rng(3)

@@ -658,6 +658,7 @@ def test_losses_of_own_metrics_are_not_saved(tmp_path):
 # ------------------------------------------------------------------------------------ pictures
 
 
+@pytest.mark.seconds(3, reason="draws a picture")
 def test_the_working_point_is_drawn(tmp_path):
     y, a, b = labels(4)
     words = np.array(["cat", "dog", "owl", "bat"])
@@ -880,6 +881,7 @@ def test_plans_call_a_metric_a_score():
     assert " Loss:" not in str(plan.summary())
 
 
+@pytest.mark.seconds(3, reason="JAX differentiates without compiling")
 def test_own_functions_of_jax_are_in_float64():
     jnp = pytest.importorskip("jax.numpy")
     y, a, _ = labels(4)

@@ -86,6 +86,7 @@ def check_uniform(pvalues):
 SCORES = {"ridge:1.0": ridge_score, "knn:3": neighbour_score}
 
 
+@pytest.mark.seconds(6, reason="all 70 labelings, pair by pair")
 class TestBruteForce:
     @pytest.mark.parametrize("learner", SCORES)
     def test_null_distribution_over_all_70_labelings(self, learner):
@@ -215,6 +216,7 @@ class TestPermutations:
         error = 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4
         assert test.fit(rng=3).pvalue == pytest.approx(exact, abs=error)
 
+    @pytest.mark.seconds(4, reason="starts workers")
     @pytest.mark.parametrize("learner", ["ridge:1.0", "lda", DecisionTreeClassifier()])
     def test_batch_size_and_workers_do_not_matter(self, learner):
         X, y = problem(9, 4, 5)
@@ -322,6 +324,7 @@ class TestOtherNulls:
         with pytest.raises(ValueError, match="pvalue='supremum' is for up to 2000 observations"):
             uv.LeavePairOutTest(np.ones((2002, 1)) * y[:, None], y, fails).fit("supremum")
 
+    @pytest.mark.seconds(4, reason="looks for the worst of all labelings")
     def test_supremum_says_when_it_cannot_reject(self):
         X, y = problem(20, 10, 8)
         notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes
@@ -525,6 +528,7 @@ class TestForecast:
         X, y = problem(10, 4, 12)
         assert 0 < uv.LeavePairOutTest(X, y, "ridge:1.0").forecast().seconds < 1000
 
+    @pytest.mark.seconds(6, reason="starts a process")
     @pytest.mark.parametrize(
         ("learner", "message"),
         [

@@ -14,6 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from tests.support.cells import repeated
 from ucvtest.learners import kernel_ridge, ridge
 
 
@@ -270,14 +271,15 @@ class TestPvalue:
             found.append(test.fit(n_permutations, rng=rng, progress=False).pvalue)
         return np.array(found)
 
+    @pytest.mark.seconds(6, reason="a level shows in many samples alone")
     def test_uniform_under_the_null(self):
         """2000 runs: every level by a binomial test, all of them by a chi-squared one."""
-        found = self.pvalues(2000)
+        found = self.pvalues(n_runs := repeated(2000))
         for level in (0.05, 0.1, 0.5):
             rejected = int((found <= level + 1e-9).sum())
-            assert stats.binomtest(rejected, 2000, level).pvalue > 1e-4
+            assert stats.binomtest(rejected, n_runs, level).pvalue > 1e-4
         counts = np.bincount(np.rint(found * 20).astype(int), minlength=21)[1:]
-        assert counts.sum() == 2000
+        assert counts.sum() == n_runs
         assert stats.chisquare(counts).pvalue > 1e-4
 
     def test_its_monte_carlo_error(self):
@@ -369,6 +371,7 @@ class TestResult:
         with pytest.warns(uv.UcvtestWarning, match="no confidence interval"):
             assert np.isnan(result.conf_int()).all()
 
+    @pytest.mark.seconds(4, reason="starts workers")
     def test_repeatable_for_every_batch_size_and_number_of_workers(self, test):
         expected = test.fit(30, rng=4).to_dict()
         tree = uv.PermutationComplexityTest(*two_species(), DecisionTreeClassifier(max_depth=2))

@@ -93,6 +93,7 @@ EXACT_CASES = [
 ]
 
 
+@pytest.mark.seconds(4, reason="enumerates all learning sets")
 class TestExact:
     @pytest.mark.parametrize(("data", "n", "g", "loss", "learner", "other"), EXACT_CASES)
     def test_equals_the_definition(self, data, n, g, loss, learner, other):
@@ -276,6 +277,7 @@ class TestSampling:
         assert result.diagnostics["n_pairs"] == 101
         assert result.n_fits >= 2 * 2 * 101
 
+    @pytest.mark.seconds(4, reason="starts workers")
     @pytest.mark.parametrize(
         "options", [{"batch_size": 7}, {"batch_size": 1000}, {"n_jobs": 2}, {"n_jobs": 1}]
     )
@@ -409,6 +411,7 @@ class TestInference:
         asked = test.fit(n_pairs=512, variance=chosen, rng=0)
         assert (asked.estimate, asked.variance) == (result.estimate, result.variance)
 
+    @pytest.mark.seconds(4, reason="as many pairs as the error needs")
     @pytest.mark.parametrize(("n", "learn_size"), [(60, 29), (60, 30), (15, 7)])
     def test_midpoint_and_its_monte_carlo_error(self, n, learn_size):
         X, y = normal_problem(n, 2)
@@ -423,6 +426,7 @@ class TestInference:
         stated = np.sqrt(np.mean([run.diagnostics["mc_se_variance"] ** 2 for run in runs]))
         assert 0.6 < stated / spread < 1.7
 
+    @pytest.mark.seconds(4, reason="as many pairs as the tolerance needs")
     def test_the_default_ends_by_itself_at_every_tolerance(self):
         for seed in range(6):
             X, y = normal_problem(60, seed)

@@ -66,6 +66,7 @@ def test_its_name_makes_it_again(text):
     assert learner.backend == "jax"
 
 
+@pytest.mark.seconds(40, reason="Numba compiles, once in a clone")
 @each_learner
 def test_predictions_have_the_shape_of_the_sets(text):
     sample, output = sample_for(text)

@@ -1,0 +1,287 @@
+"""Faults that are planted in a copy of the package, one at a time: does a test of core notice?
+
+``python -m tests.nightly.mutants`` plants all of them, and ``... mutants Wald jackknife`` those
+whose names contain one of the words. It prints the test that noticed first, and ends with status 1
+if a fault lives. Each changes one sign, bound, constant or term of the numbers that users read.
+Whoever mends a fault that no test had noticed adds it here.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.paths import ROOT
+
+VALUES = "tests/core/values/"
+
+
+class Mutant(NamedTuple):
+    """A line of the package, what becomes of it, and the files whose tests should notice."""
+
+    name: str
+    path: str
+    line: str
+    becomes: str
+    files: tuple[str, ...]
+
+
+def _mutant(name: str, path: str, line: str, becomes: str, *files: str) -> Mutant:
+    return Mutant(
+        name, f"ucvtest/{path}", line, becomes, tuple(f"{VALUES}{each}" for each in files)
+    )
+
+
+USTATISTIC = ("kernels/test_ustatistic.py", "methods/ustatistic/test_ustatistic.py")
+INTERVALS = ("stats/test_intervals.py",)
+FEW_FITS = ("stats/test_few_fits.py",)
+EXACT = ("stats/test_exact.py",)
+METRICS = ("metrics/test_values_of_metrics.py",)
+INFLUENCE = ("kernels/test_influence.py",)
+SEVERAL_CLASSES = ("kernels/test_auc_several_classes.py",)
+CLUSTERS = ("methods/classical/test_clusters.py",)
+FIVE_BY_TWO = ("methods/classical/test_five_by_two.py",)
+WALD = ("methods/classical/test_cross_validation_wald.py",)
+PAIR_OUT = ("kernels/test_leave_pair_out.py", "methods/leave_pair_out/test_leave_pair_out.py")
+
+MUTANTS = [
+    _mutant(
+        *("level of the Wald interval", "stats/wald.py"),
+        *(
+            "half_width = distribution.isf(alpha / 2) * se",
+            "half_width = distribution.isf(alpha) * se",
+        ),
+        *INTERVALS,
+    ),
+    _mutant(
+        *("first-order factor of the jackknife", "stats/jackknife.py"),
+        *("(n - m) ** 2", "(n - m + 1) ** 2", *USTATISTIC),
+    ),
+    _mutant(
+        *(
+            "pair effects of one class in the midpoint",
+            "kernels/auc_ustatistic/several_variances.py",
+        ),
+        *("[pair_factor(n, g + 1) / 2", "[pair_factor(n, g + 1) / 4", *SEVERAL_CLASSES),
+    ),
+    _mutant(
+        *("pair effects less those of single ones", "kernels/ustatistic/variances.py"),
+        *("effects=(m - 1) / (n - 2) *", "effects=(m - 1) / (n - 1) *", *USTATISTIC),
+    ),
+    _mutant(
+        *("linear part of the unbiased variance", "kernels/ustatistic/variances.py"),
+        'squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]',
+        'squared_mean - sums["product"] / sums["n_products"]',
+        *USTATISTIC,
+    ),
+    _mutant(
+        *("error of clipping", "kernels/ustatistic/variances.py"),
+        *("return float(np.sqrt(np.mean((moved", "return 0.5 * float(np.sqrt(np.mean((moved"),
+        *USTATISTIC,
+    ),
+    _mutant(
+        *("sign of the slope", "kernels/ustatistic/slopes.py"),
+        *("np.where(first > 0, -(n - m) / 2 * third", "np.where(first > 0, (n - m) / 2 * third"),
+        "kernels/test_slopes.py",
+    ),
+    _mutant(
+        *("degrees of freedom of what the means explain", "stats/few_fits.py"),
+        *("(n_rounds + 2) / (n_rounds - 2)", "(n_rounds + 1) / (n_rounds - 2)", *FEW_FITS),
+    ),
+    _mutant(
+        *("observations with full weight", "stats/few_fits.py"),
+        *("FULL_WEIGHT_OBS, LEAST_WEIGHT = 300", "FULL_WEIGHT_OBS, LEAST_WEIGHT = 400", *FEW_FITS),
+    ),
+    _mutant(
+        *("chance that one observation decides", "stats/few_fits.py"),
+        *("MOST_CHANCE = 0.01", "MOST_CHANCE = 0.05", *FEW_FITS),
+    ),
+    _mutant(
+        *("covariance of placements within clusters", "stats/placements.py"),
+        *("+ 2 * of_all * (self.positives", "+ of_all * (self.positives", *CLUSTERS),
+    ),
+    _mutant(
+        *("counts of the telling", "stats/exact.py"),
+        "psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)",
+        "psi_counts = (telling, n - telling + 1) if delta < 0 else (telling + 1, n - telling)",
+        *EXACT,
+    ),
+    _mutant(
+        *("upper limit of Clopper and Pearson", "stats/exact.py"),
+        "high = float(betaincinv(k + 1, n - k, 1 - high_tail))",
+        "high = float(betaincinv(k, n - k, 1 - high_tail))",
+        *EXACT,
+    ),
+    _mutant(
+        *("effective number of Korn and Graubard", "stats/shares.py"),
+        *("self.variance * ratio**2", "self.variance * ratio", "stats/test_shares.py"),
+    ),
+    _mutant(
+        *("correction of the skewness", "stats/intervals.py"),
+        *("second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)", "second**1.5", *INTERVALS),
+    ),
+    _mutant(
+        *("spread of the four added", "stats/intervals.py"),
+        "spread = n**2 * self.variance + 1 + 4 * n * (self.estimate - 0.5) ** 2 / n_with_added",
+        "spread = n**2 * self.variance + 1",
+        *INTERVALS,
+    ),
+    _mutant(
+        *("most that a scale is bent", "stats/variance_stabilised.py"),
+        *("MOST_BENT = 0.26", "MOST_BENT = 0.30", "stats/test_variance_stabilised.py"),
+    ),
+    _mutant(
+        *("adjusted p-values of draws", "stats/simultaneous.py"),
+        *("(count + 1) / (self.n_draws + 1)", "count / self.n_draws", "stats/test_simultaneous.py"),
+    ),
+    _mutant(
+        *("noise of influence values", "kernels/influence/estimate.py"),
+        *("return self._variance(noise) * k / (k - 1)", "return self._variance(noise)"),
+        *INFLUENCE,
+    ),
+    _mutant(
+        *("noise of shares", "kernels/influence/sums.py"),
+        *("learnt * n / max(n - 1, 1)", "learnt", *INFLUENCE),
+    ),
+    _mutant(
+        *("largest admissible variance", "kernels/fold_covariance/__init__.py"),
+        "at_zero + largest_gamma - lambda1",
+        "at_zero + largest_gamma",
+        "kernels/test_fold_covariance.py",
+    ),
+    _mutant(
+        *("tolerance of ties, leave-pair-out", "kernels/leave_pair_out/pair_counts.py"),
+        *("TIE = 1e-11", "TIE = 0.0", *PAIR_OUT),
+    ),
+    _mutant(
+        *("wrong pairs, leave-pair-out", "kernels/leave_pair_out/pair_counts.py"),
+        *("n_wrong = counted & (difference < -tolerance)",),
+        *("n_wrong = counted & (difference > tolerance)", *PAIR_OUT),
+    ),
+    _mutant(
+        *("slope of Matthews' correlation", "metrics/confusion.py"),
+        *("(true[:, None] / a + predicted / b)", "(true[:, None] / b + predicted / a)", *METRICS),
+    ),
+    _mutant(
+        *("gradient of weighted averages", "metrics/confusion.py"),
+        *("        gradient[k] -= value / total", "        gradient[k] -= value", *METRICS),
+    ),
+    _mutant(
+        *("gradient of Pearson's correlation", "metrics/moments.py"),
+        *("-r / (2 * of_y), -r / (2 * of_p)", "-r / of_y, -r / (2 * of_p)", *METRICS),
+    ),
+    _mutant(
+        *("variance of many pairs", "methods/classical/many_pairs.py"),
+        *("differences.var(axis=1, ddof=1)", "differences.var(axis=1)"),
+        "comparison/test_many_learners.py",
+    ),
+    _mutant(
+        *("F of Alpaydin", "methods/classical/five_by_two.py"),
+        *("squares.sum() / (2 * variances.sum())", "squares.sum() / variances.sum()", *FIVE_BY_TWO),
+    ),
+    _mutant(
+        *("degrees of freedom of McNemar's test in clusters", "methods/classical/mcnemar.py"),
+        *("df=clusters.n_groups - 1.0", "df=float(clusters.n_groups)", *CLUSTERS),
+    ),
+    _mutant(
+        *("variance of means of clusters", "methods/classical/fixed_rules.py"),
+        *("of_each.var(ddof=1)) / clusters.n_groups", "of_each.var()) / clusters.n_groups"),
+        *CLUSTERS,
+    ),
+    _mutant(
+        *("share of overlap of Nadeau and Bengio", "methods/classical/corrected_t.py"),
+        *("(1 / len(means) + ratio)", "(1 / len(means) + ratio / 2)"),
+        "methods/classical/test_corrected_t.py",
+    ),
+    _mutant(
+        *("observations with the midpoint", "methods/ustatistic/sizes.py"),
+        *("FEW_OBS <= n <= MAX", "FEW_OBS < n <= MAX", USTATISTIC[1]),
+    ),
+    _mutant(
+        *("covariance of permuted labels", "stats/cluster_permutation.py"),
+        *("between = -values.var()", "between = values.var()", "stats/test_cluster_permutation.py"),
+    ),
+    _mutant(
+        *("DeLong's variance", "stats/placements.py"),
+        *("sum(values.var(ddof=1) / len(values) for", "sum(values.var() / len(values) for"),
+        "methods/classical/test_delong.py",
+    ),
+    _mutant(
+        *("nested cross-validation: noise of folds", "stats/nested_cross_validation.py"),
+        "[losses.var(ddof=1) / len(losses) for",
+        "[losses.var(ddof=1) for",
+        "../../full/methods/classical/test_nested_cross_validation.py",
+    ),
+    _mutant(
+        *("clusters of linearised metrics", "stats/linearised.py"),
+        *("return n_groups / (n_groups - 1) * float(", "return float("),
+        "methods/classical/test_metrics_of_rules.py",
+    ),
+]
+
+
+def copy_of_project(folder: Path) -> None:
+    """The package and its tests; the rest is only read."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("ucvtest", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for path in ROOT.iterdir():
+        if path.name not in ("ucvtest", "tests", ".git", "build"):
+            (folder / path.name).symlink_to(path)
+
+
+def noticed_by(mutant: Mutant, folder: Path) -> str:
+    """The first test that fails, or nothing."""
+    path = folder / mutant.path
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.line) < 1:
+        raise SystemExit(f"{mutant.name}: {mutant.path} has no {mutant.line!r}")
+    path.write_text(text.replace(mutant.line, mutant.becomes), encoding="utf-8")
+    plugins = [str(ROOT / "mlflow_plugin"), str(ROOT / "r_bridge")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *plugins])}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *mutant.files],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        path.write_text(text, encoding="utf-8")
+    found = re.search(r"^(?:FAILED|ERROR) \S*?([\w/]+\.py\S*)", done.stdout, re.M)
+    if done.returncode not in (0, 1) or (done.returncode and not found):
+        raise SystemExit(done.stdout + done.stderr)
+    return found[1] if found else ""
+
+
+def main() -> None:
+    """Plant those that are asked for."""
+    words = sys.argv[1:]
+    chosen = [each for each in MUTANTS if not words or any(word in each.name for word in words)]
+    alive = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        copy_of_project(folder)
+        for mutant in chosen:
+            before = sum(os.times()[2:4])
+            start = time.monotonic()
+            killer = noticed_by(mutant, folder)
+            spent = sum(os.times()[2:4]) - before
+            alive += not killer
+            print(
+                f"{mutant.name:<52}{killer or 'LIVES'}  {spent:.1f} s of processor, "
+                f"{time.monotonic() - start:.0f} s",
+                flush=True,
+            )
+    print(f"{len(chosen) - alive} of {len(chosen)} noticed")
+    sys.exit(bool(alive))
+
+
+if __name__ == "__main__":
+    main()
