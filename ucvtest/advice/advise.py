@@ -19,6 +19,7 @@ from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Proced
 from ucvtest.advice.evidence import REFERENCE, CellsAbout, CellsAboutMetric, relative_width
 from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
+from ucvtest.common.notes import Note
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.named import named_smooth_metric
@@ -51,9 +52,6 @@ OUT_OF_FOLD = (
     "Losses.from_predictions(fold=) and CrossValidationWaldTest are about the rules of these folds."
 )
 """Where to go with them, for whom asks about the AUC of rules."""
-
-CAUTIONS = ("Weak: ", "Cannot promise: ")
-"""What reasons begin with that speak against an answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +138,7 @@ class Advice(ByValue):
         return page([line.strip() for line in str(self).split("\n")], [])
 
     def __str__(self) -> str:
-        promise = "" if self.promises else " (cannot promise: see the reasons)"
+        promise = "" if self.promises else " (no promise: see the cautions)"
         settings = [f"{name}={_written(value)}" for name, value in self.settings.items()]
         options = [f"{name}={value!r:.60}" for name, value in self.options.items()]
         lines = [
@@ -289,7 +287,7 @@ def _advised(
         settings |= argument
     costlier = rungs[rungs.index(best_affordable) + 1 :]
     doubts = [
-        f"Cannot promise: {doubt}"
+        _caution(doubt)
         for doubt in (
             *cells.doubts(best_affordable),
             *_doubts(best_affordable, procedure, n, n_fits),
@@ -431,6 +429,12 @@ def _fits(evidence: Evidence, cells: CellsAbout) -> str:
     return f"{fits_text} of each learner" if cells.n_learners == 2 else fits_text
 
 
+def _caution(doubt: str) -> Note:
+    """A reason why nothing can be promised, which is short or has a line."""
+    line = doubt.line if isinstance(doubt, Note) else doubt
+    return Note(f"Caution: {doubt}", f"Caution: {line}")
+
+
 def _weak(cells: CellsAbout, recommended: Evidence) -> list[str]:
     """The cells that are below 90%, and what does better."""
     listed = []
@@ -438,19 +442,20 @@ def _weak(cells: CellsAbout, recommended: Evidence) -> list[str]:
         named_cells = "; ".join(map(str, recommended.weak[:WEAK_CELLS]))
         n_unnamed = len(recommended.weak) - WEAK_CELLS
         more_text = f"; and {n_unnamed} more" if n_unnamed > 0 else ""
-        listed.append(
-            f"Weak: fewer than 90% of the intervals were right in {named_cells}{more_text}."
-        )
+        text = f"Weak: fewer than 90% of the intervals were right in {named_cells}{more_text}."
+        lowest = f"{recommended.weak[0].coverage:.0%}"
+        line = f"In the worst simulated setting 95% intervals contained the true value in {lowest}."
+        listed.append(Note(text, line))
         listed += cells.remarks_on_weak(recommended)
     return listed
 
 
 def _doubts(recommended: Evidence, procedure: Procedure, n: int, n_fits: int) -> list[str]:
     """Why nothing can be promised."""
-    doubts = []
+    doubts: list[str] = []
     if not recommended.within:
         sizes_text = " to ".join(map(str, sorted({recommended.sizes[0], recommended.sizes[-1]})))
-        doubts.append(f"It was studied with n = {sizes_text} next to this sample size.")
+        doubts.append(f"The sample sizes studied nearest to this one are n = {sizes_text}.")
     if n_fits < recommended.n_fits:
         doubts.append(f"The fewest fits that were studied are {recommended.n_fits}.")
     if recommended.n_problems < FEWEST_PROBLEMS:
@@ -458,8 +463,9 @@ def _doubts(recommended: Evidence, procedure: Procedure, n: int, n_fits: int) ->
     if recommended.coverage < LEAST_MEAN:
         doubts.append(f"Its intervals were right in fewer than {LEAST_MEAN:.0%} of the samples.")
     if procedure.overlaps(n):
-        doubts.append(
+        text = (
             "Its learning sets contain most of the observations, so that its intervals can be too "
             "short for learners whose rules change much from one learning set to another."
         )
+        doubts.append(Note(text, "Intervals can be too short for unstable learners."))
     return doubts

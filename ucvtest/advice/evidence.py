@@ -11,6 +11,7 @@ from scipy.special import bdtr
 
 from ucvtest.advice.calibration import FEWEST_PROBLEMS, LEAST_MEAN, WEAK, Cell, Evidence, WeakCell
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
+from ucvtest.common.notes import Note
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
@@ -216,13 +217,15 @@ class CellsAboutMetric(CellsAbout):
 
         One size alone has too few samples for a promise.
         """
-        doubts = []
+        doubts: list[str] = []
         if self.alike:
             alike = ", ".join(self.alike)
-            doubts.append(
-                f"{self.metric.reported_name} was not studied. These numbers are about "
-                f"{self.studied.name}, whose intervals were worst among {alike}."
+            unstudied = f"{self.metric.reported_name} was not studied."
+            text = (
+                f"{unstudied} These numbers are about {self.studied.name}, whose intervals were "
+                f"worst among {alike}."
             )
+            doubts.append(Note(text, f"{unstudied} Numbers are those of {self.studied.name}."))
         overall = _mean(_coverage(self.by_name[recommended.procedure]))
         if overall < LEAST_MEAN <= recommended.coverage:
             doubts.append(

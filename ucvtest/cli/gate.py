@@ -36,6 +36,7 @@ from ucvtest.cli.options import (
 from ucvtest.cli.page import as_page
 from ucvtest.cli.predictions import default_test, losses_of
 from ucvtest.cli.report import width
+from ucvtest.common.notes import Note
 from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -129,10 +130,9 @@ def gate(
         result = _run_test(losses, names, group_weight, of_folds=fold is not None)
         judged = result.noninferiority(margin, alpha=alpha)
 
-        from ucvtest.inference.positive_class import is_turned_note
-
-        for note in filter(is_turned_note, result.notes):
-            show_warning(in_options(note, {"pos_label": "--pos-label"}))
+        for note in result.notes:
+            if isinstance(note, Note) and note.importance > 1:
+                show_warning(in_options(note, {"pos_label": "--pos-label"}))
         with to_reader():
             _print(judged, result, json, quiet=quiet)
         if report is not None:

@@ -61,8 +61,12 @@ class Comparison(ComparisonFields):
 
         return verdict(self)
 
-    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "MarkdownSummary":
+    def summary(
+        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+    ) -> "MarkdownSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
+
+        Markdown has everything, with or without `notes`.
 
         Parameters
         ----------
@@ -70,11 +74,14 @@ class Comparison(ComparisonFields):
             One minus the confidence level of the intervals, and the level of the verdict.
         with_verdict : bool
             Whether the verdict stands below the tables.
+        notes : bool
+            Whether all notes, fits and settings are shown. Otherwise there are at most three
+            lines of what a reader has to know, as in ``print(comparison)``.
         """
         from ucvtest.comparison.summary import tables
         from ucvtest.results.summary_tables import MarkdownSummary
 
-        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict))
+        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
     def plot(
         self,

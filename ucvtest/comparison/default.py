@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ucvtest.advice.advise import CAUTIONS, Advice, advise
+from ucvtest.advice.advise import Advice, advise
+from ucvtest.common.notes import Note
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import DisjointSets, KFold
@@ -57,9 +58,11 @@ DECIDED = ("loss", "metric")
 MOST_BYTES = 500_000_000
 """Memory for predictions that several metrics share."""
 
-MORE_FITS = (
+MORE_FITS = Note(
     f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow more "
-    "fits (max_fits) or seconds (max_seconds)."
+    "fits (max_fits) or seconds (max_seconds).",
+    f"{FIRST_ANSWER} fits of each learner: more (max_fits, max_seconds) shorten the interval.",
+    1,
 )
 
 FEWER_FITS = (
@@ -85,23 +88,28 @@ class Recommended:
     jointly: bool = False
 
     @property
-    def note(self) -> str:
-        """Why this test was run, and how to ask for more fits."""
+    def notes(self) -> tuple[str, ...]:
+        """Why this test was run, and how to ask for more fits, or fewer."""
+        about_fits = (MORE_FITS,) if self.first else (FEWER_FITS,) if self.jointly else ()
+        return (self._why, *about_fits)
+
+    @property
+    def _why(self) -> str:
         advice = self.advice
-        more_fits = f" {MORE_FITS}" if self.first else f" {FEWER_FITS}" if self.jointly else ""
         if advice is None:
-            return f"No test was named; {self.spec.name} can be about {self.loss}.{more_fits}"
-        cautions = [reason for reason in advice.reasons if reason.startswith(CAUTIONS)]
+            return f"No test was named; {self.spec.name} can be about {self.loss}."
+        cautions = [reason for reason in advice.reasons if isinstance(reason, Note)]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
         advice_text = " ".join([advice.reasons[0], *cautions])
-        return (
+        text = (
             f"No test was named; this is what advise() recommends for {advice.n_obs} observations, "
-            f"{learners}, {self.loss} and up to {advice.n_fits} fits. {advice_text}{more_fits}"
+            f"{learners}, {self.loss} and up to {advice.n_fits} fits. {advice_text}"
         )
+        return Note(text, cautions[0].line) if cautions else text
 
     def noted(self, result: TestResult) -> TestResult:
         """A result of the test, with the reason why it was run."""
-        return replace(result, notes=(*result.notes, self.note))
+        return replace(result, notes=(*result.notes, *self.notes))
 
 
 def recommended(

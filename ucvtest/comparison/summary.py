@@ -9,12 +9,14 @@ from string import ascii_uppercase
 import numpy as np
 
 from ucvtest.common.checks import check_switch
+from ucvtest.common.notes import Note, in_brief, reworded
 from ucvtest.comparison.fields import MOST_SHOWN, ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
-from ucvtest.inference.positive_class import POSITIVE_CLASS, is_turned_note
+from ucvtest.inference.positive_class import POSITIVE_CLASS
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
+from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -22,6 +24,7 @@ from ucvtest.results.text_tables import (
     escape_markdown,
     hanging,
     in_two_columns,
+    is_missing,
     number_column,
     wrapped_rows,
 )
@@ -36,6 +39,9 @@ MOST_NAMED = 6
 
 MOST_ROWS = 20
 """Learners that the table of them shows, the best ones."""
+
+PVALUES = ("p-value", "adjusted")
+"""Columns that are left out if no row has one."""
 
 NO_DIFFERENCE = "no difference"
 PROBABILITIES = "probabilities instead of a p-value"
@@ -138,9 +144,11 @@ def label_of(test: str, result: TestResult) -> str:
 
 def _share_of_rows(comparison: ComparisonFields, count: int, total: int) -> str:
     row_noun = _noun(comparison)
-    if count < total or total == 1:
-        return f"{count} of {total} {row_noun}{'s' if total > 1 else ''}"
-    return f"all {total} {row_noun}s"
+    if count < total:
+        return f"{count} of {total} {row_noun}s"
+    if total == 1:
+        return f"the {row_noun}"
+    return f"both {row_noun}s" if total == 2 else f"all {total} {row_noun}s"
 
 
 def _noun(comparison: ComparisonFields) -> str:
@@ -225,17 +233,29 @@ def _listed(comparison: ComparisonFields) -> str:
 
 
 def tables(
-    comparison: ComparisonFields, alpha: float = 0.05, *, with_verdict: bool = True
+    comparison: ComparisonFields,
+    alpha: float = 0.05,
+    *,
+    with_verdict: bool = True,
+    notes: bool = False,
 ) -> Tables:
-    """Tables of a comparison; `alpha` is also the level of the verdict."""
+    """Tables of a comparison; `alpha` is also the level of the verdict.
+
+    With `notes` everything is shown: all settings, fits and notes.
+    """
     check_switch("with_verdict", with_verdict)
+    check_switch("notes", notes)
     check_alpha(alpha)
+    left_out = set() if notes else {"Seconds"}
+    if not notes and comparison.settings.get("alternative") == "two-sided":
+        left_out.add("Alternative")
+    fact_rows = [row for row in _fact_rows(comparison) if row[0] not in left_out]
     grids = [
         Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
-        Grid(in_two_columns(_fact_rows(comparison)), aligns="rlr"),
-        *_main_grids(comparison, alpha),
+        Grid(in_two_columns(fact_rows), aligns="rlr"),
+        *_main_grids(comparison, alpha, fits=notes or len(comparison.fits) > 1),
     ]
-    closing = partial(_closing_lines, comparison, alpha, with_verdict=with_verdict)
+    closing = partial(_closing, comparison, alpha, with_verdict=with_verdict, in_full=notes)
     return Tables(grids, closing, partial(_markdown, comparison, alpha))
 
 
@@ -246,7 +266,7 @@ def _markdown(comparison: ComparisonFields, alpha: float) -> str:
         f"## {escape_markdown(_title(comparison))}",
         f"**{escape_markdown(verdict(comparison, alpha))}**",
     ]
-    for grid in _main_grids(comparison, alpha):
+    for grid in _main_grids(comparison, alpha, fits=True):
         sections += [f"### {escape_markdown(grid.title)}"] if grid.title else []
         sections.append(grid.markdown())
     sections.append(
@@ -261,19 +281,23 @@ def _markdown(comparison: ComparisonFields, alpha: float) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _closing_lines(
-    comparison: ComparisonFields, alpha: float, width: int, *, with_verdict: bool
+def _closing(
+    comparison: ComparisonFields, alpha: float, width: int, *, with_verdict: bool, in_full: bool
 ) -> list[str]:
-    lines = []
-    if with_verdict:
-        lines = [*hanging(f"Verdict: {verdict(comparison, alpha)}", width), ""]
+    verdict_text = f"Verdict: {verdict(comparison, alpha)}" if with_verdict else ""
+    notes = _notes(comparison)
+    if not in_full:
+        return closing_lines(verdict_text, notes, width, in_full=False)
+    lines = [*hanging(verdict_text, width), ""] if verdict_text else []
     lines.append("Fits:")
     for line in _fit_lines(comparison):
         lines += hanging(line, width)
-    lines += ["", "Notes:"]
-    for index, note in enumerate(_notes(comparison), start=1):
-        lines += hanging(f"[{index}] {note}", width)
-    return lines
+    return [*lines, "", *closing_lines("", notes, width, in_full=True)]
+
+
+def brief_notes(comparison: ComparisonFields) -> list[str]:
+    """The lines below the verdict of a printed comparison."""
+    return in_brief(_notes(comparison))
 
 
 def _title(comparison: ComparisonFields) -> str:
@@ -287,10 +311,8 @@ def _title(comparison: ComparisonFields) -> str:
 def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
     statements = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
-        ratio = comparison.contrast == "ratio"
-        link = "over that of the second" if ratio else "minus the second"
-        compared_text = "the loss of the first learner" if ratio else "the first learner"
-        statements.append(("Estimates", f"{compared_text} {link}"))
+        link = " over " if comparison.contrast == "ratio" else " minus "
+        statements = [("Learners", link.join(comparison.pairs[0]))]
     estimands: dict[str, list[str]] = {}
     for (test, _, _), result in comparison.shown_results.items():
         tests = estimands.setdefault(result.estimand, [])
@@ -358,11 +380,11 @@ def _statuses_not_shown(comparison: ComparisonFields) -> list[tuple[str, str]]:
     return statements
 
 
-def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
+def _main_grids(comparison: ComparisonFields, alpha: float, *, fits: bool) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
         names = [label_of(test, result) for (test, *_), result in comparison.results.items()]
-        return [_grid(comparison, list(comparison.results), names, alpha)]
+        return [_grid(comparison, list(comparison.results), names, alpha, fits=fits)]
     grids = []
     for test, columns in comparison.columns.items():
         keys = [key for key in comparison.shown_results if key[0] == test]
@@ -373,7 +395,14 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
             which = "the first" if no_pvalues else "of the smallest p-values"
             title += f" ({len(keys)} of {len(columns)} pairs, {which})"
         grids.append(
-            _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
+            _grid(
+                comparison,
+                keys,
+                [pair_text(comparison, key[1:]) for key in keys],
+                alpha,
+                title,
+                fits=fits,
+            )
         )
         if test in comparison.together:
             grids.append(_learner_grid(comparison, test, alpha))
@@ -404,6 +433,8 @@ def _grid(
     names: Iterable[str],
     alpha: float,
     title: str = "",
+    *,
+    fits: bool,
 ) -> Grid:
     results = [comparison.results[key] for key in keys]
     intervals = comparison.intervals(alpha)
@@ -430,6 +461,10 @@ def _grid(
             for result, key in zip(results, keys, strict=True)
         ],
     }
+    if not fits:
+        del columns["fits"]
+    if all(map(is_missing, (result.pvalue for result in results))):
+        columns = {name: cells for name, cells in columns.items() if name not in PVALUES}
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
     return Grid(rows, ["", *columns], title=title)
 
@@ -497,12 +532,14 @@ def _notes(comparison: ComparisonFields) -> list[str]:
         for note in _notes_of(comparison, test):
             of_tests.setdefault(note, []).append(test)
     for (test, *_), result in comparison.shown_results.items():
-        # On single learners, and too important to be left to the summaries of pairs.
-        for note in filter(is_turned_note, result.notes):
-            tests = of_tests.setdefault(note, [])
-            tests.extend(() if test in tests else [test])
+        # On single pairs or learners, and too important to be left to the summaries of pairs.
+        for note in result.notes:
+            if isinstance(note, Note) and note.importance > 1:
+                tests = of_tests.setdefault(note, [])
+                tests.extend(() if test in tests else [test])
     for note, tests in of_tests.items():
-        notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
+        label = f"{', '.join(tests)}: " if len(comparison.tests) > 1 else ""
+        notes.append(reworded(note, label.__add__))
     return notes
 
 

@@ -120,9 +120,9 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
     """The estimand, with the rules that it is about."""
     if inputs.learn_size is not None:
         units = "observations" if inputs.groups is None else "clusters"
-        return f"{estimand}, by expected counts over rules learnt from {inputs.learn_size} {units}"
+        return f"{estimand}, by expected counts when learning from {inputs.learn_size} {units}"
     if inputs.n_folds:
-        return f"{estimand} of the rules learnt here, rows pooled over {inputs.n_folds} folds"
+        return f"{estimand} of the rules fitted here, rows pooled over {inputs.n_folds} folds"
     return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.data.rows import Remark, coded, variables_of
 
 FEWEST_ROWS = 20
@@ -55,13 +56,16 @@ def leaks_of(
     named = [str(at) if names is None else repr(names[at]) for at in places[:MOST_NAMED].tolist()]
     more = f" and {len(places) - len(named)} more" if len(places) > len(named) else ""
     several = len(places) > 1
-    text = (
+    line = (
         f"{'Columns' if several else 'Column'} {', '.join(named)}{more} of X "
-        f"{'determine' if several else 'determines'} the response, or nearly. Leave "
+        f"{'determine' if several else 'determines'} the response"
+    )
+    text = (
+        f"{line}, or nearly. Leave "
         f"{'them' if several else 'it'} out unless {'they are' if several else 'it is'} known "
         "before the response is."
     )
-    return (Remark(text, warns=False),)
+    return (Remark(Note(text, f"{line}, or nearly."), warns=False),)
 
 
 def identifiers_in(
@@ -99,7 +103,8 @@ def identifiers_in(
             "have one response. If it names units, such as patients, leave it out and name the "
             "rows of each unit (groups=): they are not independent."
         )
-        remarks.append(Remark(text, warns=False))
+        line = f"Column {name} of X may name units: leave it out, and name their rows (groups=)."
+        remarks.append(Remark(Note(text, line), warns=False))
     return tuple(remarks)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
+
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
 """Least number of identical pairs that is suspicious, in units of the expected number plus one."""
@@ -193,7 +195,9 @@ def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Rem
         "tested on copies of the rows they learnt from, and errors and p-values are too small. "
         "Name the rows of each unit (groups=), or keep one row for each."
     )
-    return [Remark(remark_text, max(map(len, values)) > MANY_VALUES)]
+    warns = max(map(len, values)) > MANY_VALUES
+    line = f"{pairs} pairs of rows are identical: p-values are too small if they repeat a unit."
+    return [Remark(Note(remark_text, line) if warns else remark_text, warns)]
 
 
 def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
@@ -257,4 +261,5 @@ def _says_number(name: str, column: np.ndarray) -> Remark:
         f"{column.max():.0f}, each once. If rows are sorted, it reveals the response; leave it out "
         "unless it was measured."
     )
-    return Remark(remark_text, warns=False)
+    line = f"Column {name} of X numbers the rows: leave it out unless it was measured."
+    return Remark(Note(remark_text, line), warns=False)

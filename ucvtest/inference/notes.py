@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ucvtest.common.notes import Note, reworded
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import (
@@ -21,6 +22,12 @@ from ucvtest.results.wording import uneven_clusters
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
 
+
+OF_EXPECTED_PARTS = (
+    "The metric is computed from its parts (such as the cells of a confusion matrix) averaged over "
+    "learning sets. It is not the average of the metric over learning sets."
+)
+"""The note on the estimand of functions of means."""
 
 NOTABLE_BIAS = 0.25
 """Bias of second order, as a share of the standard error, above which a note says it."""
@@ -73,20 +80,24 @@ def budget_notes(
     """The note that seconds allowed fewer permutations than were asked for, where they did."""
     if n_requested is None:
         return []
-    return [
+    text = (
         f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, instead "
         f"of {n_requested}."
-    ]
+    )
+    line = f"max_seconds = {max_seconds:g} allowed {n_permutations} of {n_requested} permutations."
+    return [Note(text, line)]
 
 
 def bias_notes(bias: float, se: float) -> list[str]:
     """The note on a bias of second order, where it is notable."""
     if not abs(bias) > NOTABLE_BIAS * se > 0:
         return []
-    return [
-        f"The estimate has an expected bias of about {bias:.2g}, which is {abs(bias) / se:.0%} of "
-        "its standard error: the sample is small for this metric."
-    ]
+    share = f"{abs(bias) / se:.0%} of its standard error"
+    text = (
+        f"The estimate has an expected bias of about {bias:.2g}, which is {share}: the sample is "
+        "small for this metric."
+    )
+    return [Note(text, f"The estimate has an expected bias of {bias:.2g}, {share}.")]
 
 
 def is_reuse_note(note: str) -> bool:
@@ -154,20 +165,21 @@ def _worth_in_words(worth: Mapping[str, Any]) -> str:
     return f"{note}." + (f" Rows of weight 0 were left out: {left_out}." if left_out else "")
 
 
+def _about_clusters(note: str) -> str:
+    return note.replace("independent observations", "independent clusters")
+
+
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     """A result that counted clusters as its observations, and says so."""
     sizes = clusters.groups.sizes
     rows_at_test = NEW_ROW[clusters.weight]
-    counted = "; sizes count clusters" if "learn_size" in result.settings else ""
     # All tests make the same assumption about their units.
-    notes: Iterable[str] = (
-        note.replace("independent observations", "independent clusters") for note in result.notes
-    )
+    notes: Iterable[str] = (reworded(note, _about_clusters) for note in result.notes)
     if clusters.weight == "row":
         notes = (*notes, *uneven_clusters(clusters.groups))
     return replace(
         result,
-        estimand=f"{result.estimand} ({rows_at_test}{counted})",
+        estimand=f"{result.estimand} ({rows_at_test})",
         n_obs=clusters.groups.n_obs,
         notes=tuple(notes),
         settings={**result.settings, "group_weight": clusters.weight},

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ucvtest.common.notes import Note
 from ucvtest.data.positive_class import with_positive
 from ucvtest.inference.question import Question
 from ucvtest.results.fields import quiet_interval
@@ -13,11 +14,6 @@ from ucvtest.stats.wald import wald_interval
 
 POSITIVE_CLASS = "positive_class"
 """The diagnostic that names the class; results have it where their value depends on which it is."""
-
-TURNED = "An AUC below 0.5"
-
-TURNED_RISKS = "Predictions seem to be the wrong way round"
-"""The same of survival times, whose predictions should be high for early events."""
 
 
 def about_positive(result: TestResult, question: Question) -> TestResult:
@@ -45,9 +41,12 @@ def _turned(result: TestResult, question: Question) -> list[str]:
     if question.paired:
         upper_ends = _upper_ends(result.tables.get("Learners", {}))
     return [
-        f"{TURNED}, with its whole interval, was found for {name}: its high scores go with the "
-        f"class that is not {question.positive_class!r:.60}. If they are meant to, name that class "
-        "by pos_label."
+        Note(
+            f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
+            f"with the class that is not {question.positive_class!r:.60}. If they are meant to, "
+            "name that class by pos_label.",
+            f"The AUC of {name} is below 0.5: is the other class meant (pos_label)?",
+        )
         for name, high in upper_ends.items()
         if high < 0.5
     ]
@@ -70,8 +69,3 @@ def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
         for estimate, se in numbers
     ]
     return dict(zip(names, upper_ends, strict=True))
-
-
-def is_turned_note(note: str) -> bool:
-    """Whether it is a note on predictions turned round; results keep notes as text alone."""
-    return note.startswith((TURNED, TURNED_RISKS))

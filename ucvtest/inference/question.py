@@ -178,7 +178,7 @@ class Question(ABC):
         if not low <= null_value <= high:
             estimand = self.metric.in_words
             if self.paired:
-                estimand = f"difference of two {self.metric.plural}"
+                estimand = f"difference in {estimand}"
             raise ValueError(
                 f"null_value={null_value:g} is not a value that the {estimand} can have, which "
                 f"{range_in_words((low, high))}: change it{remedy}"

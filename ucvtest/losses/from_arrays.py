@@ -206,7 +206,7 @@ def _in_words(loss: str, metric_of_loss: Metric | None, *, greater: bool) -> str
     """The estimand in words."""
     if metric_of_loss is not None:
         return metric_of_loss.in_words
-    return f"expected {loss}" if greater else f"expected {loss} loss"
+    return f"mean {loss}" if greater else f"mean {loss} loss"
 
 
 def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.ndarray, Any]:

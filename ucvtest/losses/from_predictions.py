@@ -87,7 +87,7 @@ from ucvtest.metrics.weighted import WEIGHTED
 WEIGHTED_ERRORS = "weighted_zero_one"
 """Name of the loss of weighted errors."""
 
-SCORE, SCORE_IN_WORDS = "score", "expected score"
+SCORE, SCORE_IN_WORDS = "score", "mean score"
 """Stands for a loss: numbers in their own units; higher is better."""
 
 GIVEN_SCORES = recorded_metric(

@@ -19,7 +19,7 @@ from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
-LOSS, LOSS_IN_WORDS = "loss", "expected loss"
+LOSS, LOSS_IN_WORDS = "loss", "mean loss"
 """Parts of names of numbers that should be small."""
 
 DESIGNS = ("kfold", "repeated_kfold", "splits")
@@ -98,7 +98,7 @@ class FromScores:
         >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
         >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
         >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
-        'difference of unconditional expected scores at learning-set size 135'
+        'difference in mean score when learning from 135 observations'
         """
         columns = by_name("fold_scores", fold_scores)
         rows = {name: _row(name, user_scores) for name, user_scores in columns.items()}
@@ -136,7 +136,7 @@ class FromScores:
             raise ValueError("n_folds does not apply with design='splits': leave it out")
         name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
         if score is not None:
-            name, in_words = score, f"expected {score}"
+            name, in_words = score, f"mean {score}"
         return cls(
             design=implied_design,
             learners=tuple(rows),

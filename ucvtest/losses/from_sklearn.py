@@ -400,7 +400,7 @@ def _of_scores(
         }
     else:
         greater, shift, slope = direction_of_scores(score, greater_is_better), 0.0, 1.0
-        fields = {"loss": score, "in_words": f"expected {score}", "greater_is_better": greater}
+        fields = {"loss": score, "in_words": f"mean {score}", "greater_is_better": greater}
     designs, means = [], []
     for name, result in results.items():
         designs.append(_design_of(name, result, splits))

@@ -193,7 +193,7 @@ class Metric:
 
     @property
     def _own_words(self) -> str:
-        return self.estimand or f"expected {self.name}"
+        return self.estimand or f"mean {self.name}"
 
     @property
     def plural(self) -> str:
@@ -210,6 +210,11 @@ class Metric:
         set, for messages.
         """
         raise NotImplementedError
+
+
+def when_learning_from(size: int | str, units: str = "observations") -> str:
+    """The words behind an estimand that is about rules from learning sets of this size."""
+    return f"when learning from {size} {units}"
 
 
 def plural(singular: str) -> str:

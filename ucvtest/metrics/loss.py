@@ -85,7 +85,7 @@ class Loss(Metric):
 
     @property
     def _own_words(self) -> str:
-        return self.estimand or f"expected {self.name} loss"
+        return self.estimand or f"mean {self.name} loss"
 
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0

@@ -114,7 +114,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
         score,
         OUTPUTS[method],
         original_labels=True,
-        estimand=f"expected {name} score",
+        estimand=f"mean {name} score",
         fixed_output=method != "predict",
     )
 

@@ -130,7 +130,7 @@ def _what_it_does(scorer: Any) -> tuple[Any, ...]:
 def _in_words(name: str) -> str:
     """The metric of a scorer; a function without a name is "score"."""
     score_name = name.removesuffix("_score")
-    return "expected score" if score_name == "score" else f"expected {score_name} score"
+    return "mean score" if score_name == "score" else f"mean {score_name} score"
 
 
 def _set_score(name: str, scorer: Any) -> SetScore:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ucvtest.common.checks import check_is_float, is_number
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.notes import lines_of, with_lines
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved
 from ucvtest.stats.interval_rules import Rule, rule_from_dict
@@ -173,6 +174,11 @@ class ResultFields(Saved):
         has_interval = not all(map(math.isnan, quiet_interval(self, 0.05)))
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
+    def _plain(self) -> dict[str, Any]:
+        """The fields, and beside the notes the lines of those that have one."""
+        lines = lines_of(self.notes)
+        return {**super()._plain(), **({"note_lines": lines} if lines else {})}
+
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
@@ -183,7 +189,7 @@ class ResultFields(Saved):
         values["pictures"] = {
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
         }
-        values["notes"] = tuple(values["notes"])
+        values["notes"] = with_lines(values["notes"], data.get("note_lines", {}))
         low, high = values["bounds"]
         values["bounds"] = (float(low), float(high))
         values["tables"] = {

@@ -149,9 +149,9 @@ class EquivalenceResult(_MarginResult):
 
     title: ClassVar[str] = "Equivalence: two one-sided tests"
     claims: ClassVar[Mapping[Decision, str]] = {
-        "pass": "Equivalent within the bounds {self.low:g} and {self.high:g}",
-        "fail": "Not equivalent: outside of the bounds {self.low:g} and {self.high:g}",
-        "undecided": "Undecided within the bounds {self.low:g} and {self.high:g}",
+        "pass": "Equivalent (within {self.low:g} to {self.high:g})",
+        "fail": "Not equivalent (outside {self.low:g} to {self.high:g})",
+        "undecided": "Equivalence (within {self.low:g} to {self.high:g}) is undecided",
     }
 
     @property
@@ -204,10 +204,10 @@ class NoninferiorityResult(_MarginResult):
 
     title: ClassVar[str] = "Noninferiority: a one-sided test"
     claims: ClassVar[Mapping[Decision, str]] = {
-        "pass": "Noninferior: the {self.subject} is not worse by the margin of {self.margin:g}",
-        "fail": "Inferior: the {self.subject} is worse by more than the margin of {self.margin:g}",
+        "pass": "Noninferior: the {self.subject} is not worse by more than {self.margin:g}",
+        "fail": "Inferior: the {self.subject} is worse by more than {self.margin:g}",
         "undecided": (
-            "Undecided whether the {self.subject} is worse by the margin of {self.margin:g}"
+            "It is undecided whether the {self.subject} is worse by more than {self.margin:g}"
         ),
     }
 

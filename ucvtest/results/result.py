@@ -238,8 +238,12 @@ class TestResult(ResultFields):
 
         return statistic_note(self)
 
-    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "Summary":
+    def summary(
+        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+    ) -> "Summary":
         """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels.
+
+        ``as_markdown`` has everything, with or without `notes`.
 
         Parameters
         ----------
@@ -247,11 +251,14 @@ class TestResult(ResultFields):
             One minus the confidence level of the interval, and the level of the verdict.
         with_verdict : bool
             Whether the verdict stands below the tables.
+        notes : bool
+            Whether all notes, settings and tables are shown. Otherwise there are at most three
+            lines of what a reader has to know, as in ``print(result)``.
         """
         from ucvtest.results.summary import tables
         from ucvtest.results.summary_tables import MarkdownSummary
 
-        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict))
+        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
     def plot(
         self, ax: "Axes | None" = None, alpha: float = 0.05, *, kind: str | None = None

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.common.checks import check_switch
+from ucvtest.common.notes import in_brief
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.limits import notes_at
@@ -25,6 +26,7 @@ from ucvtest.results.text_tables import (
     escape_markdown,
     hanging,
     in_two_columns,
+    is_missing,
     number_column,
     number_text,
     wrapped_rows,
@@ -51,18 +53,51 @@ SYMBOLS = {"t": "t", "normal": "z"}
 """Of studentised statistics, by their reference distribution."""
 
 
-def tables(result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True) -> Tables:
-    """Tables of a result, without the verdict where it has been said before."""
+def tables(
+    result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+) -> Tables:
+    """Tables of a result, without the verdict where it has been said before.
+
+    With `notes` everything is shown: all settings, tables and notes.
+    """
     check_alpha(alpha)
     check_switch("with_verdict", with_verdict)
+    check_switch("notes", notes)
+    statements, fact_rows = (
+        (_statements(result), _fact_rows(result))
+        if notes
+        else (_brief_statements(result), _brief_fact_rows(result))
+    )
     grids = [
-        Grid(wrapped_rows(_statements(result)), aligns="l", title=result.method),
-        Grid(in_two_columns(_fact_rows(result)), aligns="rlr"),
+        Grid(wrapped_rows(statements), aligns="l", title=result.method),
+        Grid(in_two_columns(fact_rows), aligns="rlr"),
         _main_grid(result, alpha),
-        *_further_grids(result),
+        *_further_grids(result, alternatives=notes),
     ]
-    closing = partial(_closing_text, result, alpha, with_verdict=with_verdict)
+    closing = partial(
+        closing_lines,
+        f"Verdict: {verdict(result, alpha)}" if with_verdict else "",
+        _notes(result, alpha),
+        in_full=notes,
+    )
     return Tables(grids, closing, partial(_markdown, result, alpha))
+
+
+def closing_lines(
+    verdict_text: str, notes: Sequence[str], width: int, *, in_full: bool
+) -> list[str]:
+    """The verdict, and below it all notes, or those that a reader has to know."""
+    lines = hanging(verdict_text, width) if verdict_text else []
+    shown = notes if in_full else in_brief(notes)
+    if not shown:
+        return lines
+    lines += [""] if lines else []
+    if not in_full:
+        return [*lines, *shown]
+    lines.append("Notes:")
+    for index, note in enumerate(shown, start=1):
+        lines += hanging(f"[{index}] {note}", width)
+    return lines
 
 
 def _markdown(result: ResultFields, alpha: float) -> str:
@@ -75,7 +110,7 @@ def _markdown(result: ResultFields, alpha: float) -> str:
         _main_grid(result, alpha).transposed().markdown(),
         Grid([list(pair) for pair in fact_rows[1:]], list(fact_rows[0]), aligns="l").markdown(),
     ]
-    for grid in _further_grids(result):
+    for grid in _further_grids(result, alternatives=True):
         sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
     if notes := _notes(result, alpha):
         sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
@@ -101,6 +136,28 @@ def _statements(result: ResultFields) -> list[tuple[str, str]]:
     if result.status != "ok":
         statements.append(("STATUS", result.status))
     return statements
+
+
+def _brief_statements(result: ResultFields) -> list[tuple[str, str]]:
+    """The same for a printed result: a null hypothesis only if it is not that of no difference."""
+    settings, statements = result.settings, []
+    learner, other = settings.get("learner"), settings.get("other")
+    if learner is not None and other is not None:
+        link = "over" if result.contrast == "ratio" else "minus"
+        statements.append(("Learners", f"{learner} {link} {other}"))
+    usual = other is not None and result.null_value == result.same and not result.null_hypothesis
+    told = {"Learner", "Other"} if other is not None else set()
+    if usual and result.alternative == "two-sided":
+        told.add("Null")
+    return [*statements, *(row for row in _statements(result) if row[0] not in told)]
+
+
+def _brief_fact_rows(result: ResultFields) -> list[tuple[str, str]]:
+    """The facts of a printed result; variance and reference are in the one with all notes."""
+    left_out = {"Learning-set size", "Variance estimator", "Reference", "Seconds"}
+    if result.alternative == "two-sided":
+        left_out.add("Alternative")
+    return [row for row in _fact_rows(result) if row[0] not in left_out]
 
 
 def _fact_rows(result: ResultFields) -> list[tuple[str, str]]:
@@ -167,22 +224,32 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     return Grid(rows if simulated else rows[:1], ["", *columns])
 
 
-def _further_grids(result: ResultFields) -> list[Grid]:
-    return [_further_grid(result, title, table) for title, table in result.tables.items()]
+def _further_grids(result: ResultFields, *, alternatives: bool) -> list[Grid]:
+    """The further tables, with or without those of choices that were not used."""
+    return [
+        _further_grid(result, title, table)
+        for title, table in result.tables.items()
+        if alternatives or next(iter(table), "") not in result.diagnostics
+    ]
 
 
 def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
+    table = {name: cells for name, cells in table.items() if not all(map(is_missing, cells))}
     header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
     columns = [
         number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
     ]
-    rows = [list(cells) for cells in zip(*columns, strict=True)]
+    names_by_row: dict[tuple[str, ...], list[str]] = {}
     # A first column such as "variance" may contain the choice that diagnostics["variance"] names.
-    variance_name = result.diagnostics.get(next(iter(table), ""))
-    for row in rows:
-        if row[0] == variance_name:
-            row[0] += " *"
+    choice = result.diagnostics.get(next(iter(table), ""))
+    for place, (name, *cells) in enumerate(zip(*columns, strict=True)):
+        # Alternatives with the same numbers are one row; other rows are what they are.
+        key = (*cells, *(() if isinstance(choice, str) else (str(place),)))
+        names_by_row.setdefault(key, []).append(f"{name} *" if name == choice else name)
+        if name == choice:
             title = f"{title} (* used for this result)"
+    n_numbers = len(columns) - 1
+    rows = [[", ".join(names), *key[:n_numbers]] for key, names in names_by_row.items()]
     return Grid(rows, header, title=title)
 
 
@@ -217,13 +284,6 @@ def _notes(result: ResultFields, alpha: float) -> list[str]:
     return [*notes_at(result, alpha), *filter(None, [statistic_note(result)])]
 
 
-def _closing_text(
-    result: ResultFields, alpha: float, width: int, *, with_verdict: bool
-) -> list[str]:
-    lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
-    notes = _notes(result, alpha)
-    if notes:
-        lines += ["", "Notes:"] if lines else ["Notes:"]
-    for index, note in enumerate(notes, start=1):
-        lines += hanging(f"[{index}] {note}", width)
-    return lines
+def brief_notes(result: ResultFields, alpha: float = 0.05) -> list[str]:
+    """The lines below the verdict of a printed result."""
+    return in_brief(_notes(result, alpha))

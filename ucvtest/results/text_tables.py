@@ -131,6 +131,11 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_<|\[\]$~#&])", r"\\\1", " ".join(text.splitlines()))
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def number_text(value: Any) -> str:
     """A value on its own: four significant digits for a float, anything else as it is."""
     if value is None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ucvtest.common.notes import Note
 from ucvtest.data.groups import Groups
 from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
 
@@ -165,7 +166,7 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     undecided = result.alternative == "two-sided" and not rejected
     if better_sides is not None and null == result.same:
         if undecided:
-            return "the two learners differ"
+            return f"{both_named(result)} differ"
         return f"the {named(result, better_sides.below if below else better_sides.above)} is better"
     relation = "differs from" if undecided else "is below" if below else "is above"
     return f"the {result.estimand} {relation} {null:g}"
@@ -181,6 +182,16 @@ def is_below(result: ResultFields) -> bool:
     if math.isnan(result.estimate):
         return result.statistic < 0
     return result.estimate < result.null_value
+
+
+def both_named(result: ResultFields) -> str:
+    """Both learners, by names that tell them apart and are short enough for a sentence."""
+    names = (result.settings.get("learner"), result.settings.get("other"))
+    if len(set(names)) < 2 or not all(
+        isinstance(name, str) and len(name) <= LONGEST_NAME for name in names
+    ):
+        return "the two learners"
+    return " and ".join(names)
 
 
 def named(result: ResultFields, first_or_second: str) -> str:
@@ -292,9 +303,10 @@ def _capital(sentence: str) -> str:
 def uneven_clusters(groups: Groups) -> Iterator[str]:
     """The note on clusters that differ much in size, for intervals of rows that count alike."""
     if groups.equal_sizes - 1 < UNEVEN * (groups.n_groups - 1):
-        yield (
+        yield Note(
             f"Intervals can be too short: sizes differ so much that the {groups.n_groups} clusters "
             f"are worth {groups.equal_sizes:.2g} of equal size (Kish). In simulations of 10 to 80 "
             "such clusters, 95% intervals for a share of right answers contained the true value in "
-            "78 to 93% of the samples."
+            "78 to 93% of the samples.",
+            "Intervals can be too short, because sizes of clusters differ much.",
         )

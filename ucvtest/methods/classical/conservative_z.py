@@ -65,7 +65,7 @@ class ConservativeZTest(ResamplingTest):
     >>> result.n_fits, result.reference
     (630, 'normal')
     >>> result.estimand
-    'difference of unconditional error rates at learning-set size 90'
+    'difference in error rate when learning from 90 observations'
     """
 
     method_name = "conservative_z"

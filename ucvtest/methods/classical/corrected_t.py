@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
@@ -168,7 +169,10 @@ def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:
     tenth = ceil(design.n_obs / 10)
     if ratio > tenth / (design.n_obs - tenth) * (1 + 1e-9):
         notes += (
-            f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
-            "cross-validation (1/9): use smaller test sets.",
+            Note(
+                f"{ratio:.2g} observations are tested for each one learnt from, more than in "
+                "10-fold cross-validation (1/9): use smaller test sets.",
+                "Test sets are larger than in 10-fold cross-validation: use smaller ones.",
+            ),
         )
     return ratio, notes

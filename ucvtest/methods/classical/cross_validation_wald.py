@@ -17,7 +17,6 @@ from ucvtest.methods.classical.fixed_rules import without_spread
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 
 Variance = Literal["all_pairs", "within_fold"]
@@ -293,13 +292,13 @@ class CrossValidationWaldTest(ResamplingTest):
 def _in_words(observed: LossDifference, n_folds: int) -> str:
     """The estimand of a metric."""
     loss_in_words = observed.losses.in_words
-    estimand = f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
+    estimand = f"difference in {loss_in_words}" if observed.paired else loss_in_words
     pooled = (
         "pairs within folds"
         if observed.losses.metric.of_survival
         else "parts pooled over the folds"
     )
-    return f"{estimand} of the {n_folds} rules learnt here, {pooled}"
+    return f"{estimand} of the {n_folds} rules fitted here, {pooled}"
 
 
 def _folds_in_words(observed: LossDifference) -> str:

@@ -15,7 +15,6 @@ from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.resampling import ROUNDING, ResamplingTest
-from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 
 VarianceName = Literal["acf", "bartlett"]
@@ -221,8 +220,8 @@ class DieboldMarianoTest(ResamplingTest):
         if not observed.design.learns:
             return of_these_rules(observed)
         return (
-            f"difference of the {plural(observed.losses.in_words)} of forecasts by rules learnt "
-            "from earlier rows"
+            f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
+            "earlier rows"
         )
 
 

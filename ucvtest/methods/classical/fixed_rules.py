@@ -7,7 +7,6 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.base import plural
 from ucvtest.results.wording import no_spread
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.shares import difference_of_shares, effective_number
@@ -23,7 +22,7 @@ def of_these_rules(observed: LossDifference) -> str:
     """The estimand if rules are fixed and nothing is learnt."""
     loss_in_words = observed.losses.in_words
     if observed.paired:
-        return f"difference of the {plural(loss_in_words)} of these rules"
+        return f"difference in {loss_in_words} of these rules"
     return f"{loss_in_words} of this rule"
 
 
@@ -47,7 +46,7 @@ def same_influence(observed: LossDifference) -> str:
     """The status where a metric that is no mean does not vary, or the difference of two."""
     metric_in_words = observed.losses.metric.in_words
     if observed.paired:
-        metric_in_words = f"the difference of the {plural(metric_in_words)}"
+        metric_in_words = f"the difference in {metric_in_words}"
     return (
         f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
         "observations have the same influence on it; test more"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
@@ -48,10 +49,11 @@ NEAR_ONE, FEW = 0.9, 100
 """Conditions under which intervals of differences were too short: an AUC near 1, and few
 observations."""
 
-WEAK = (
+WEAK = Note(
     "With an AUC near 1 and few observations, intervals of a difference were too short: 83% of 95% "
     "intervals contained the true value at n = 40 with an AUC of 0.96. Repeat the cross-validation "
-    "(five repeats: 97% in the worst case studied), or use UStatisticTest."
+    "(five repeats: 97% in the worst case studied), or use UStatisticTest.",
+    "With an AUC near 1 and few observations intervals are too short: repeat the folds.",
 )
 
 ROUNDING = 1e-10
@@ -194,8 +196,11 @@ def _notes(
     lacking = int(np.isnan(observed.means).sum())
     if lacking:
         notes += (
-            f"{lacking} of {len(observed.means)} folds test one class only. They have no pairs and "
-            "do not count.",
+            Note(
+                f"{lacking} of {len(observed.means)} folds test one class only. They have no pairs "
+                "and do not count.",
+                f"{lacking} of {len(observed.means)} folds test one class only and do not count.",
+            ),
         )
     high = any(area.mean > NEAR_ONE for area in areas.values())
     if observed.paired and n_repeats == 1 and high and observed.design.n_obs < FEW:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.data.weights import EQUAL
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_predictions import SCORE
@@ -14,7 +15,6 @@ from ucvtest.methods.classical.fixed_rules import (
     of_these_rules,
     without_spread,
 )
-from ucvtest.metrics.base import plural
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.intervals import MovedT, PlusFour
@@ -30,9 +30,9 @@ def estimand_of(observed: LossDifference, size_of: Callable[[Design], int | str]
         return of_these_rules(observed)
     loss_in_words, size = observed.losses.in_words, size_of(observed.design)
     if observed.paired:
-        rules = f"the two rules learnt on this one learning set of {size}"
-        return f"difference of the {plural(loss_in_words)} of {rules}"
-    return f"{loss_in_words} of the rule learnt on this one learning set of {size}"
+        rules = f"the two rules fitted to this learning set of {size}"
+        return f"difference in {loss_in_words} of {rules}"
+    return f"{loss_in_words} of the rule fitted to this learning set of {size}"
 
 
 def left_open(n_open: int, interval: str) -> str:
@@ -106,8 +106,12 @@ def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) 
     if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
         return (
             *notes,
-            f"Of {n_tested} test observations one rule alone is right about "
-            f"{counts['n_disagreements']}: too few for the t test to be more than a rough guide; "
-            "McNemarTest is exact.",
+            Note(
+                f"Of {n_tested} test observations one rule alone is right about "
+                f"{counts['n_disagreements']}: too few for the t test to be more than a rough "
+                "guide; McNemarTest is exact.",
+                f"The rules differ on {counts['n_disagreements']} observations, too few for a t "
+                "test.",
+            ),
         )
     return notes

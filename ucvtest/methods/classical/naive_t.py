@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ucvtest.common.notes import Note
 from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_mean
@@ -91,9 +92,12 @@ class NaiveTTest(ResamplingTest):
             settings={"warning": NOT_VALID},
             diagnostics={"resample_means": means},
             notes=(
-                "This test is not valid. It ignores that overlapping learning sets make resamples "
-                "alike, so it rejects true null hypotheses too often, and its intervals are too "
-                "short. CorrectedTTest takes the same losses.",
+                Note(
+                    "This test is not valid. It ignores that overlapping learning sets make "
+                    "resamples alike, so it rejects true null hypotheses too often, and its "
+                    "intervals are too short. CorrectedTTest takes the same losses.",
+                    "This test is not valid; CorrectedTTest takes the same losses.",
+                ),
             ),
             assumption="independent resamples, which they are not: this test is not valid",
         )

@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import Clusters, Groups, GroupWeight
+from ucvtest.common.notes import Note
+from ucvtest.data.groups import Clusters, Groups, GroupWeight, units_of
 from ucvtest.data.missing import Missing
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
-from ucvtest.inference.notes import one_class_and_tie_notes
+from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
 from ucvtest.learners.adapters.backends import Backend
@@ -25,7 +26,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
-from ucvtest.metrics.base import plural
+from ucvtest.metrics.base import when_learning_from
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.plot_data import Picture
@@ -314,6 +315,7 @@ class ResamplingTest(HypothesisTest):
             studentised = replace(studentised, se=math.nan, variance=math.nan)
         settings = self._settings_of(observed) | dict(settings or {})
         per_learner = _of_each_learner(observed, estimator, has_se=has_se)
+        learnt_parts = observed.losses.metric.linearised and observed.design.n_resamples > 1
         return TestResult(
             **vars(studentised),
             method=method,
@@ -330,6 +332,7 @@ class ResamplingTest(HypothesisTest):
             },
             notes=(
                 *notes,
+                *((OF_EXPECTED_PARTS,) if learnt_parts else ()),
                 *_learning_notes(observed),
                 *self._turned_notes(observed),
                 *self.question.reuse_notes,
@@ -360,18 +363,19 @@ class ResamplingTest(HypothesisTest):
         return self.question.settings(self.method_name) | loss_settings | {"loss": losses.loss}
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
-        """The estimand: the loss, conditional or not, and at which learning-set size."""
+        """The estimand: the loss, of the rules fitted here or not, and what is learned from.
+
+        `kind` is "conditional" for a statement about the rules of these resamples.
+        """
         if not observed.design.learns:
             return of_these_rules(observed)
-        size, loss_in_words = self._learn_size(observed.design), observed.losses.in_words
-        if observed.losses.metric.linearised:
-            loss_in_words = (
-                f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
-            )
-            return f"{loss_in_words} of the expected parts of rules learnt from {size} observations"
+        size, subject = self._learn_size(observed.design), observed.losses.in_words
+        units = units_of(self.question.clusters)
         if observed.paired:
-            return f"difference of {kind} {plural(loss_in_words)} at learning-set size {size}"
-        return f"{kind} {loss_in_words} at learning-set size {size}"
+            subject = f"difference in {subject}"
+        if kind == "conditional":
+            return f"{subject} of these rules, each fitted to {size} {units}"
+        return f"{subject} {when_learning_from(size, units)}"
 
 
 def _refuse_pooled(question: Question, design: Design) -> None:
@@ -463,9 +467,13 @@ def _learning_notes(observed: LossDifference) -> list[str]:
         )
     if not unlearnt.any():
         return notes
+    resamples = f"{unlearnt.sum()} of {len(unlearnt)} resamples"
+    absent = f"In {resamples} a tested class does not occur in the learning set"
     return [
         *notes,
-        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a tested class does not occur in the "
-        "learning set, so it cannot be predicted. If rows are sorted, shuffle them "
-        "(shuffle=True); if a class is rare, use a stratified splitter.",
+        Note(
+            f"{absent}, so it cannot be predicted. If rows are sorted, shuffle them "
+            "(shuffle=True); if a class is rare, use a stratified splitter.",
+            f"{absent}.",
+        ),
     ]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters
-from ucvtest.inference.positive_class import TURNED_RISKS
 from ucvtest.losses.linearised import folds_where_tested
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import same_influence
@@ -152,7 +152,8 @@ def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[st
         if metric.ranks
         else ". If these are probabilities of survival, pass 1 minus them."
     )
-    sign, notes = 1 if metric.rises else -1, []
+    sign = 1 if metric.rises else -1
+    notes: list[str] = []
     for place in (observed.learner, observed.other):
         if place is None:
             continue
@@ -160,10 +161,12 @@ def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[st
         se = math.sqrt(variance_of_mean(gained, units))
         df = float(units.max())
         if wald_interval(float(gained.mean()), se, "t", df, "two-sided", 0.05)[0] > 0:
-            notes.append(
-                f"{TURNED_RISKS}: the other way round, {losses.learners[place]} would have a "
-                f"better {metric.in_words}, by more than its error{remedy}"
+            name = losses.learners[place]
+            text = (
+                "Predictions seem to be the wrong way round: the other way round, "
+                f"{name} would have a better {metric.in_words}, by more than its error{remedy}"
             )
+            notes.append(Note(text, f"Predictions of {name} seem to be the wrong way round."))
     return notes
 
 

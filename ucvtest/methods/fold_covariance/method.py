@@ -22,6 +22,7 @@ from ucvtest.methods.fold_covariance.options import (
     Rho,
 )
 from ucvtest.methods.fold_covariance.reporting import result_from
+from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -184,12 +185,11 @@ class FoldCovarianceTest(HypothesisTest):
     def estimand(self) -> str:
         """The estimand in words."""
         loss, scheme = self.question.metric, self._scheme
-        size = learn_size(scheme.learn_sizes)
+        units = units_of(self.question.clusters)
+        subject = f"difference in {loss.in_words}" if self.question.paired else loss.in_words
         if scheme.jackknife:
-            size = f"{scheme.n_units}, by the jackknife"
-        if not self.question.paired:
-            return f"unconditional {loss.in_words} at learning-set size {size}"
-        return f"difference of unconditional {loss.plural} at learning-set size {size}"
+            return f"{subject} {when_learning_from(scheme.n_units, units)}, by the jackknife"
+        return f"{subject} {when_learning_from(learn_size(scheme.learn_sizes), units)}"
 
     def fit(
         self,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ucvtest.data.groups import units_of
 from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import variance_table
@@ -16,7 +17,7 @@ from ucvtest.methods.influence.variances import (
     own_values,
     study_variances,
 )
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
 
 FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
@@ -74,7 +75,7 @@ def result_from(
     return TestResult(
         **vars(studied[options.variance].test),
         method=_method(layout, scheme),
-        estimand=_estimand(layout, scheme, question.metric, paired=source.paired),
+        estimand=_estimand(layout, scheme, question),
         n_obs=n_obs,
         n_fits=source.n_fits,
         elapsed=math.nan,
@@ -93,12 +94,13 @@ def _method(layout: Layout, scheme: str) -> str:
     return f"Influence-function test by {scheme_words}"
 
 
-def _estimand(layout: Layout, scheme: str, metric: Metric, *, paired: bool) -> str:
+def _estimand(layout: Layout, scheme: str, question: Question) -> str:
     """The estimand, with its learning-set size."""
-    subject = f"difference of {metric.plural}" if paired else metric.in_words
+    metric, units = question.metric, units_of(question.clusters)
+    subject = f"difference in {metric.in_words}" if question.paired else metric.in_words
     if scheme == "bootstrap":
-        return f"{subject} with bootstrap learning sets of {layout.n_obs}"
-    return f"{subject} at learning-set size {_learn_size(layout, scheme)}"
+        return f"{subject} when learning from bootstrap samples of {layout.n_obs} {units}"
+    return f"{subject} {when_learning_from(_learn_size(layout, scheme), units)}"
 
 
 def _learn_size(layout: Layout, scheme: str) -> int | str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.codes.linear_programme import LONGEST_CODE
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight
+from ucvtest.data.groups import GroupWeight, units_of
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.base import HypothesisTest
@@ -27,7 +27,7 @@ from ucvtest.methods.leave_pair_out.options import (
     check_labels,
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, when_learning_from
 from ucvtest.metrics.names import metric_of
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
@@ -246,7 +246,8 @@ class LeavePairOutTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """The estimand in words."""
-        return f"leave-pair-out AUC at learning-set size {self.question.n_units - 2}"
+        units = units_of(self.question.clusters)
+        return f"leave-pair-out AUC {when_learning_from(self.question.n_units - 2, units)}"
 
     @property
     def labels(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import (
@@ -180,9 +181,8 @@ def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, A
 def fits_in_words(few_fits: FewFits) -> Iterator[str]:
     """The notes on the number of fits, and on problems that more fits would not solve."""
     yield (
-        f"The variance comes from {few_fits.n_rounds} pairs of disjoint learning sets. The "
-        f"{few_fits.df:.3g} degrees of freedom account for the small number of fits; more fits "
-        "make the interval shorter."
+        f"The variance comes from {few_fits.n_rounds} pairs of disjoint learning sets, with "
+        f"{few_fits.df:.3g} degrees of freedom. More fits make the interval shorter."
     )
     if few_fits.decided >= NOTABLE_SHARE:
         yield (
@@ -215,10 +215,11 @@ def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str
         yield reporting.ended_early(options, options.variance, "a quarter")
     yield from fits_in_words(few_fits)
     if few_fits.n_obs < LEAST_TRIED:
-        yield (
+        yield Note(
             f"With fewer than {LEAST_TRIED} observations ({few_fits.n_obs} here) the coverage of "
             "intervals from few fits has been checked in only six simulated settings of error "
-            "rates: 97.5% with 20 and 30 observations."
+            "rates: 97.5% with 20 and 30 observations.",
+            f"With fewer than {LEAST_TRIED} observations few fits were hardly studied.",
         )
 
 
@@ -229,11 +230,12 @@ def _notes(
     yield from notes_on_fits(options, few_fits)
     metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
-        yield (
+        yield Note(
             "Few fits do not show whether the losses have a heavy tail. With 20 fits of each "
             "learner, 95% intervals for differences of squared and log losses contained the true "
             "value in 92% of simulated samples, 79% in the worst setting. Heavy tails affect "
-            "ratios (contrast='ratio') less."
+            "ratios (contrast='ratio') less.",
+            "Few fits do not show heavy tails of losses: the interval can be too short.",
         )
     if not source.paired and interval.name == "hall_floor":
         yield (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self, get_args
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.notes import Note
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.metrics.base import Metric
@@ -67,22 +68,40 @@ WORDS = {
     ),
 }
 
+OFF_CENTER = {
+    "stabilised": "variance-stabilized scale",
+    "plus_four": "four observations added",
+    "hall": "skewed losses",
+    "hall_floor": "skewed losses",
+    "root": "skewed losses",
+    "logit": "logit scale",
+    "log1m": "scale log(1 - T)",
+    "fisher": "Fisher's z scale",
+}
+"""Why intervals are longer on one side; a ratio has no other interval than that on the log scale."""
+
+VISIBLE = 0.02
+"""Distance of an interval's middle from the estimate, as a share of its length."""
+
 TWO_RIGHT_TWO_WRONG = (
     "two right and two wrong observations added to the confusion matrix (Agresti and Coull 1998)"
 )
 """The words for "plus_four" for metrics other than the error rate."""
 
-R2_IS_SHORT = (
+R2_IS_SHORT = Note(
     "This interval can be too short: in simulations, mostly with skewed or heavy-tailed noise and "
     "40 to 200 observations, 95% intervals for the R2 of one learner contained the true value in "
-    "92% of the samples."
+    "92% of the samples.",
+    "Intervals for the R2 of one learner can be too short (92% instead of 95%).",
 )
 """See studies/intervals/metrics_of_learners.py."""
 
-NEARLY_THE_MEAN = (
+NEARLY_THE_MEAN = Note(
     "For a learner that predicts nearly the mean response, this estimate is too low and its "
     "interval too short: the mean response of a learning set is low if that of the tested "
-    "observations is high."
+    "observations is high.",
+    "For a learner that predicts nearly the mean, estimate and interval are too low.",
+    1,
 )
 """The note on correlations."""
 
@@ -247,7 +266,14 @@ class Interval:
             interval_in_words = WORDS[self.name]
             if self.metric.linearised and self.name == "plus_four":
                 interval_in_words = TWO_RIGHT_TWO_WRONG
-            listed.append(f"Interval {self.name!r}: {interval_in_words}; {self.reason}.")
+            text = f"Interval {self.name!r}: {interval_in_words}; {self.reason}."
+            if self.name in OFF_CENTER and _is_off_center(studentised):
+                line = (
+                    f"The interval is not symmetric ({OFF_CENTER[self.name]}); interval='wald' is."
+                )
+                text += " It is not symmetric about the estimate; interval='wald' is."
+                text = Note(text, line, 1)
+            listed.append(text)
         if (
             self.name == "stabilised"
             and shape
@@ -282,12 +308,14 @@ class Interval:
             )
         # "plus_four" allows for few errors, and nothing else is rare where losses are 0 and 1.
         if shape is not None and shape.flagged and not self.metric.counts_errors:
-            listed.append(
+            text = (
                 f"A few observations carry most of the variance (skewness {shape.skewness:.2g}; by "
                 f"the kurtosis {shape.df:.2g} degrees of freedom), so that it is poorly known. A "
                 "sample without this note is not necessarily safe: if the tail was not drawn, "
                 "nothing shows it."
             )
+            line = "A few observations carry most of the variance, which is poorly known."
+            listed.append(Note(text, line))
             if self.paired and self.name != "log" and never_negative(self.metric):
                 listed.append(
                     "With heavy-tailed losses, intervals for a difference miss the true value too "
@@ -296,6 +324,14 @@ class Interval:
                     "contained it in 95%."
                 )
         return listed
+
+
+def _is_off_center(studentised: Studentised) -> bool:
+    """Whether the 95% interval is visibly longer on one side of the estimate."""
+    if studentised.rule is None:
+        return False
+    low, high = studentised.rule.interval("two-sided", 0.05)
+    return abs((low + high) / 2 - studentised.estimate) > VISIBLE * (high - low)
 
 
 def never_negative(metric: Metric) -> bool:

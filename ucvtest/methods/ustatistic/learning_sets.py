@@ -20,7 +20,7 @@ from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
-from ucvtest.metrics.base import plural
+from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.fields import Contrast
 
 SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
@@ -109,26 +109,15 @@ class LearningSets:
         """The estimand in words."""
         if not isinstance(self.sizes, Sizes):
             return self.sizes.estimand(paired=question.paired)
-        metric, size = question.metric, f"at learning-set size {self.learn_size}"
+        metric = question.metric
+        learning = when_learning_from(self.learn_size, units_of(question.clusters))
         if self.stratified:
-            size += ", classes in proportion"
-        if metric.linearised:
-            return self._of_expected_parts(question)
+            learning += ", classes in proportion"
         if not question.paired:
-            return f"unconditional {metric.in_words} {size}"
-        return f"{self.contrast} of unconditional {plural(metric.in_words)} {size}"
-
-    def _of_expected_parts(self, question: Question) -> str:
-        """The same of a function of means: of those expected over learning sets."""
-        size, units = self.learn_size, units_of(question.clusters)
-        rules = f"rules learnt from {size} {units}"
-        if self.stratified:
-            rules += ", classes in proportion"
-        metric_in_words = question.metric.in_words
-        estimand = (
-            f"difference of {plural(metric_in_words)}" if question.paired else metric_in_words
-        )
-        return f"{estimand} of the expected parts of {rules}"
+            return f"{metric.in_words} {learning}"
+        if self.contrast == "ratio":
+            return f"ratio of {metric.plural} {learning}"
+        return f"difference in {metric.in_words} {learning}"
 
     def positive(self, question: Question) -> Any:
         """The positive class; with several classes, the one compared with the rest, if any."""

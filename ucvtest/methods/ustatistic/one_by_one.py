@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ucvtest.common.execution import CLOCK
+from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.stats.few_fits import LEAST_ROUNDS
@@ -154,8 +155,11 @@ class OneByOne:
             return []
         lines = str(self.failures[0]).splitlines()
         were, who = "was" if self.n_failed == 1 else "were", "all" if self.several else "both"
+        left_out = f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out"
         return [
-            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for {who} "
-            f"learners, because fits failed: {lines[0]}. The estimate is over learning sets on "
-            "which no learner fails."
+            Note(
+                f"{left_out} for {who} learners, because fits failed: {lines[0]}. The estimate is "
+                "over learning sets on which no learner fails.",
+                f"{left_out}, because fits failed.",
+            )
         ]

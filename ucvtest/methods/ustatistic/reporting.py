@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ucvtest.common.notes import Note
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import tie_notes
@@ -230,9 +231,10 @@ def shared_notes(
 def max_fits_notes(options: UStatisticOptions, *, converged: bool) -> Iterator[str]:
     """The note on a Monte-Carlo error that is larger than asked for."""
     if not converged:
-        yield (
-            f"Stopped at {budget_of(options)} before the Monte-Carlo error fell below tol = "
-            f"{options.tol}; it is part of the standard error."
+        stopped = f"Stopped at {budget_of(options)} before the Monte-Carlo error fell below tol"
+        yield Note(
+            f"{stopped} = {options.tol}; it is part of the standard error.",
+            "The fits ended early: more of them would make the interval shorter.",
         )
 
 
@@ -248,12 +250,13 @@ def budget_of(options: UStatisticOptions) -> str:
     return f"{limit}, which max_seconds = {options.max_seconds:g} allowed,"
 
 
-def ended_early(options: UStatisticOptions, variance: str, share: str) -> str:
+def ended_early(options: UStatisticOptions, variance: str, share: str) -> Note:
     """The note on why the variance is that of few fits."""
-    return (
-        f"The fits ended at {budget_of(options)} before the {variance} variance was known to "
-        f"{share} of itself. The variance is that of few fits, from the same pairs of learning "
-        "sets."
+    return Note(
+        f"The fits ended at {budget_of(options)} while the Monte-Carlo error of the {variance} "
+        f"variance was above {share} of it. The variance for few fits is used instead, from the "
+        "same pairs of learning sets.",
+        "The fits ended early: more of them would make the interval shorter.",
     )
 
 
@@ -334,9 +337,10 @@ def remedy_for(options: UStatisticOptions) -> str:
 def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
     """The note on a variance with which the test rejects too often."""
     if options.variance in ("unbiased", "asymptotic"):
-        yield (
+        yield Note(
             f"With the {options.variance} variance and the normal reference, the test rejects too "
-            "often at small n; variance='midpoint' keeps its level better."
+            "often at small n; variance='midpoint' keeps its level better.",
+            f"With the {options.variance} variance the test rejects too often at small n.",
         )
 
 
@@ -399,7 +403,9 @@ def _feature_notes(sample: Sample | None) -> Iterator[str]:
         return
     n_obs, n_features = sample.n_obs, sample.features.shape[1]
     if n_features > n_obs:
-        yield (
-            f"With more features ({n_features}) than observations ({n_obs}) losses can be skewed, "
-            "and the coverage of the interval can be below its nominal level."
+        more = f"more features ({n_features}) than observations ({n_obs})"
+        yield Note(
+            f"With {more} losses can be skewed, and the coverage of the interval can be below its "
+            "nominal level.",
+            f"With {more} intervals can be too short.",
         )

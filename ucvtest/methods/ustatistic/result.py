@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.inference.notes import bias_notes
+from ucvtest.inference.notes import OF_EXPECTED_PARTS, bias_notes
 from ucvtest.inference.question import Question
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
@@ -254,6 +254,7 @@ def result_from(
         }
         result_fields["notes"] = (
             *result_fields["notes"],
+            OF_EXPECTED_PARTS,
             *bias_notes(of_metric.bias, result_fields["se"]),
         )
         if of_metric.undefined:

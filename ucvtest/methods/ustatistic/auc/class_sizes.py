@@ -18,6 +18,7 @@ from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.metrics.base import when_learning_from
 
 MAX_OBS_PAIR_EFFECTS = 1000
 """Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
@@ -233,8 +234,9 @@ class ClassSizes(AnySizes):
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
         positives, negatives = self.learn_sizes
-        subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
-        return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
+        learning = when_learning_from(negatives + positives)
+        subject = "difference in AUC" if paired else "AUC"
+        return f"{subject} {learning}, {positives} of them positive"
 
 
 def asked_sizes(

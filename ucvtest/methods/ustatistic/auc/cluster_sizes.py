@@ -20,6 +20,7 @@ from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
+from ucvtest.metrics.base import when_learning_from
 
 LEAST_GROUPS = 6
 """Least number of clusters; learning sets leave three."""
@@ -133,8 +134,8 @@ class MixedSizes(AnySizes):
 
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
-        subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
-        return f"{subject} at learning-set size {self.learn_sizes[0]}"
+        subject = "difference in AUC" if paired else "AUC"
+        return f"{subject} {when_learning_from(self.learn_sizes[0], 'groups')}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ class SeveralMixedSizes(MixedSizes):
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
         about = in_words(self.n_classes, self.positive, paired=paired)
-        return f"{about} at learning-set size {self.learn_sizes[0]}"
+        return f"{about} {when_learning_from(self.learn_sizes[0], 'groups')}"
 
 
 def _one_sample(

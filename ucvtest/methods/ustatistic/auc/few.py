@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import Hypothesis, studentise, variance_table
@@ -12,7 +13,7 @@ from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
 from ucvtest.methods.ustatistic.auc.estimation import AucEstimates, Sampler, Sizes
-from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS
+from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS, few_in_class
 from ucvtest.methods.ustatistic.estimation import in_parts
 from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_values
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -158,10 +159,7 @@ def _notes(
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
-        yield (
-            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so are "
-            "interval and p-value."
-        )
+        yield few_in_class(in_words)
     yield from tie_notes(source.ties)
 
 
@@ -179,7 +177,8 @@ def _notes_on_coverage(sizes: Sizes, *, paired: bool) -> Iterator[str]:
     """The known coverage of the intervals."""
     yield coverage_in_words(paired=paired)
     if sizes.flat is not NoVariance.OBSERVATIONS_ALIKE:
-        yield (
+        yield Note(
             "Coverage of intervals from few fits has only been studied for AUCs of two classes "
-            "without groups, not for samples like this one."
+            "without groups, not for samples like this one.",
+            "Intervals from few fits have not been studied for samples like this one.",
         )

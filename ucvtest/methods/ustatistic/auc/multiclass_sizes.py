@@ -13,6 +13,7 @@ from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
+from ucvtest.metrics.base import when_learning_from
 
 MOST_OBS = 1000
 """Sums over all pairs of observations are kept, three for each of ten blocks of rows."""
@@ -87,17 +88,16 @@ class SeveralSizes(AnySizes):
         """The estimand in words."""
         listed = ", ".join(map(str, self.learn_sizes))
         return (
-            f"{in_words(len(self.sizes), self.positive, paired=paired)} at learning-set size "
-            f"{sum(self.learn_sizes)} ({listed} of each class)"
+            f"{in_words(len(self.sizes), self.positive, paired=paired)} "
+            f"{when_learning_from(sum(self.learn_sizes))}, {listed} of each class"
         )
 
 
 def in_words(n_classes: int, positive: Any, *, paired: bool) -> str:
     """The AUC of several classes, or of the positive one against the rest."""
-    s = "s" if paired else ""
     about = (
-        f"AUC{s} of class {positive!r:.60} against the rest"
+        f"AUC of class {positive!r:.60} against the rest"
         if positive is not None
-        else f"AUC{s} of {n_classes} classes (Hand and Till)"
+        else f"AUC of {n_classes} classes (Hand and Till)"
     )
-    return f"difference of unconditional {about}" if paired else f"unconditional {about}"
+    return f"difference in {about}" if paired else about

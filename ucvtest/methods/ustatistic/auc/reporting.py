@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import (
@@ -149,6 +150,15 @@ def _diagnostics(
     }
 
 
+def few_in_class(in_words: str) -> Note:
+    """The note on the smallest class."""
+    return Note(
+        f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so are "
+        "interval and p-value.",
+        f"{in_words}: interval and p-value are rough.",
+    )
+
+
 def _notes(
     hypothesis: Hypothesis,
     sizes: AnySizes,
@@ -160,10 +170,7 @@ def _notes(
     yield ORDER
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
-        yield (
-            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so are "
-            "interval and p-value."
-        )
+        yield few_in_class(in_words)
     if not sizes.paired:
         halved_units = "the groups" if isinstance(sizes, MixedSizes) else "a class"
         yield (
