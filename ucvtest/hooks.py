@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import bars_by
+from ucvtest.common.notes import reworded
 from ucvtest.data.rows import computed_from
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "remove_hook",
     "remove_logging",
     "replace_logging",
+    "reworded",
     "warn_caller",
 ]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import ucvtest as uv
+from ucvtest.hooks import reworded
 from ucvtest.losses.linearised import ABOUT_CLASSES, CLASSES
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -347,6 +348,7 @@ def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
             "correction": comparison.correction,
             "contrast": comparison.contrast,
             "verdict": in_r(comparison.verdict),
+            "lines": _lines(_outcome_in_r_words(comparison)),
             "json": comparison.to_json(),
         }
     )
@@ -407,18 +409,28 @@ def critical_values(
     return to_r(np.asarray(found))
 
 
-def summary(*, json: Any, conf_level: Any) -> Any:
+REST = "summary(x, notes = TRUE)"
+"""Where R shows the notes that printed results leave out."""
+
+
+def _outcome_in_r_words(outcome: Any) -> Any:
+    """The same of a result or a comparison."""
+    if not isinstance(outcome, uv.Comparison):
+        return _in_r_words(outcome)
+    results = {key: _in_r_words(result) for key, result in outcome.results.items()}
+    return replace(outcome, results=results)
+
+
+def _lines(outcome: Any) -> list[str]:
+    """The notes below the verdict of what R prints; an outcome in the words of R."""
+    return [in_r(line) for line in outcome.notes_in_brief(REST)]
+
+
+def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
-    restored = _result_from_json(json)
-    if isinstance(restored, uv.Comparison):
-        results = {key: _in_r_words(result) for key, result in restored.results.items()}
-        restored = replace(restored, results=results)
-    else:
-        restored = _in_r_words(restored)
-    if conf_level[0] == 0.95:
-        # The same text, without an import of statsmodels.
-        return to_r(str(restored))
-    return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
+    restored = _outcome_in_r_words(_result_from_json(json))
+    text = restored.summary(alpha=1 - conf_level[0], notes=bool(notes[0])).as_text()
+    return to_r(text.replace("summary(notes=True)", REST))
 
 
 def bibtex(*, json: Any) -> Any:
@@ -540,7 +552,7 @@ def _in_r_words(result: uv.TestResult) -> uv.TestResult:
         result,
         estimand=in_r(result.estimand),
         status=in_r(result.status),
-        notes=tuple(map(in_r, result.notes)),
+        notes=tuple(reworded(note, in_r) for note in result.notes),
     )
 
 
@@ -568,8 +580,8 @@ def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
             "conf_high": float(high),
             "conf_level": conf_level,
             "verdict": in_r(result.verdict_at(1 - conf_level)),
+            "lines": _lines(result),
             "interval_name": result.interval_name,
-            "statistic_note": in_r(result.statistic_note),
             "contrast": result.contrast,
             "better": result.better,
             "json": json,

@@ -444,7 +444,7 @@ def _weak(cells: CellsAbout, recommended: Evidence) -> list[str]:
         more_text = f"; and {n_unnamed} more" if n_unnamed > 0 else ""
         text = f"Weak: fewer than 90% of the intervals were right in {named_cells}{more_text}."
         lowest = f"{recommended.weak[0].coverage:.0%}"
-        line = f"In the worst simulated setting 95% intervals contained the true value in {lowest}."
+        line = f"In the worst simulation only {lowest} of 95% intervals contained the true value."
         listed.append(Note(text, line))
         listed += cells.remarks_on_weak(recommended)
     return listed

@@ -83,6 +83,18 @@ class Comparison(ComparisonFields):
 
         return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
+    def notes_in_brief(self, rest: str = "summary(notes=True)") -> list[str]:
+        """The lines below the verdict when it is printed: at most three notes, and what is left.
+
+        Parameters
+        ----------
+        rest : str
+            Where to find the other notes.
+        """
+        from ucvtest.comparison.summary import brief_notes
+
+        return brief_notes(self, rest)
+
     def plot(
         self,
         ax: "Axes | None" = None,

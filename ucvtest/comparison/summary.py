@@ -295,9 +295,9 @@ def _closing(
     return [*lines, "", *closing_lines("", notes, width, in_full=True)]
 
 
-def brief_notes(comparison: ComparisonFields) -> list[str]:
-    """The lines below the verdict of a printed comparison."""
-    return in_brief(_notes(comparison))
+def brief_notes(comparison: ComparisonFields, rest: str) -> list[str]:
+    """The lines below the verdict of a printed comparison, and where the rest is."""
+    return in_brief(_notes(comparison), rest)
 
 
 def _title(comparison: ComparisonFields) -> str:

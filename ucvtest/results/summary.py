@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.common.checks import check_switch
-from ucvtest.common.notes import in_brief
+from ucvtest.common.notes import Note, in_brief
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.limits import notes_at
@@ -93,7 +93,8 @@ def closing_lines(
         return lines
     lines += [""] if lines else []
     if not in_full:
-        return [*lines, *shown]
+        # Names of tests can make a line longer than the tables.
+        return [*lines, *(part for line in shown for part in hanging(line, width))]
     lines.append("Notes:")
     for index, note in enumerate(shown, start=1):
         lines += hanging(f"[{index}] {note}", width)
@@ -281,9 +282,14 @@ def statistic_note(result: ResultFields) -> str:
 
 def _notes(result: ResultFields, alpha: float) -> list[str]:
     """The notes of the result, and what a reader needs to know of the numbers shown."""
-    return [*notes_at(result, alpha), *filter(None, [statistic_note(result)])]
+    notes, about_statistic = [*notes_at(result, alpha)], statistic_note(result)
+    if not about_statistic:
+        return notes
+    # A rule that was chosen has a note of its own on interval and test.
+    told = "interval" in result.diagnostics
+    return [*notes, about_statistic if told else Note(about_statistic, about_statistic, 1)]
 
 
-def brief_notes(result: ResultFields, alpha: float = 0.05) -> list[str]:
-    """The lines below the verdict of a printed result."""
-    return in_brief(_notes(result, alpha))
+def brief_notes(result: ResultFields, rest: str) -> list[str]:
+    """The lines below the verdict of a printed result, and where the rest is."""
+    return in_brief(_notes(result, 0.05), rest)

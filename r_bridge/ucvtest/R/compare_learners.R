@@ -158,7 +158,7 @@ new_comparison <- function(fields, data_name, conf_level, correction) {
     n_fits = table$n_fits, status = table$status, estimand = table$estimand)
   structure(frame, class = c("ucvtest_comparison", "data.frame"),
             about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "is_metric", "correction",
-                               "contrast", "verdict", "json")],
+                               "contrast", "verdict", "lines", "json")],
                       list(fits = as.data.frame(fields$fits), data.name = data_name)))
 }
 
@@ -195,13 +195,16 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   if (any(bad)) cat("\n", strwrap(paste0(x$test[bad], ": ", x$status[bad])), sep = "\n")
   cat("\n", paste(strwrap(paste("Verdict:", about$verdict)), collapse = "\n"), "\n", sep = "")
   cat("model fits in all: ", about$n_fits, "\n\n", sep = "")
+  print_lines(about$lines)
   invisible(x)
 }
 
-summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], ...) {
+summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], notes = FALSE,
+                                       ...) {
   refuse_others("summary", "conf.level", ...)
   refuse_level(conf.level, "conf.level")
-  text <- call_python("summary", json = about(object)$json, conf_level = conf.level)
+  text <- call_python("summary", json = about(object)$json, conf_level = conf.level,
+                      notes = is_switch(notes, "notes"))
   structure(list(text = with_typed(text, about(object)$correction)), class = "summary.ucvtest")
 }
 

@@ -27,9 +27,7 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
   extra <- fields[c("status", "variance", "reference", "df", "conf_level", "n_obs", "n_fits",
                     "elapsed", "settings", "diagnostics", "notes")]
   names(extra)[names(extra) == "conf_level"] <- "conf.level"
-  extra <- c(extra, fields[c("verdict", "interval_name", "contrast", "better")])
-  # Not by a name that `result$statistic` would find where there is no statistic.
-  extra$about_statistic <- fields$statistic_note
+  extra <- c(extra, fields[c("verdict", "lines", "interval_name", "contrast", "better")])
   extra$tables <- lapply(fields$tables, as.data.frame, optional = TRUE)
   extra$pictures <- fields$pictures
   extra$json <- fields$json
@@ -44,11 +42,7 @@ print.ucvtest <- function(x, digits = getOption("digits"), ...) {
   print_learners(x)
   print_test(x, digits)
   print_interval(x, digits)
-  print_scale(x)
   print_estimates(x, digits)
-  # A feature that is the response in another coding makes all numbers above worthless.
-  leak <- grep("^Columns? .* of x determines? the response", x$notes, value = TRUE)
-  if (length(leak)) cat(strwrap(leak), "", sep = "\n")
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption
   if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")
@@ -57,6 +51,7 @@ print.ucvtest <- function(x, digits = getOption("digits"), ...) {
   told <- identical(x$status, "ok") ||
     isTRUE(grepl(substring(x$status, 2L), x$verdict, fixed = TRUE))
   if (!told) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
+  print_lines(x$lines)
   invisible(x)
 }
 
@@ -102,30 +97,10 @@ print_interval <- function(x, digits) {
       paste(format(x$conf.int[1:2], digits = digits), collapse = " "), "\n", sep = "")
 }
 
-# Where t and the interval come from, if not from estimate and standard error.
-print_scale <- function(x) {
-  about <- or_else(x$about_statistic, "")
-  if (nzchar(about)) {
-    shown <- sub("is not (estimate - null value) / std err:", fixed = TRUE,
-                 "and interval do not follow from estimate and std.error alone:", about)
-  } else {
-    found <- grep("^Interval '|^The interval is", x$notes, value = TRUE)
-    if (!length(found) || is_symmetric(x)) return(invisible())
-    shown <- first_clause(found[1L])
-  }
-  cat(strwrap(shown), sep = "\n")
-}
-
-is_symmetric <- function(x) {
-  ends <- x$conf.int
-  if (is.null(ends) || anyNA(ends) || !all(is.finite(ends))) return(TRUE)
-  abs(mean(ends) - x$estimate) <= 0.01 * diff(ends)
-}
-
-# "Interval 'logit': Student's t on the logit scale; an AUC lies between 0 and 1." up to its reasons.
-first_clause <- function(note) {
-  plain <- sub("^Interval '[a-z_]+': ", "Interval: ", note)
-  paste0(sub("[;,.]? *$", "", sub(" \\([A-Z].*$", "", sub("[;,] .*$", "", plain))), ".")
+# Of the notes those that a reader has to know, and where the others are.
+print_lines <- function(lines) {
+  for (line in lines) cat(strwrap(line, 78, exdent = 4L), sep = "\n")
+  if (length(lines)) cat("\n")
 }
 
 interval_name <- function(x) {
@@ -147,16 +122,21 @@ print_estimates <- function(x, digits) {
   of <- if (!told) paste0(" (", names(x$estimate), ")")
   cat(strwrap(paste0("sample estimates", of, ":")), sep = "\n")
   print(values, digits = max(3L, digits - 3L))
-  unknown <- grepl("standard error of a learner's own value", x$notes, fixed = TRUE)
-  if (anyNA(values[, ncol(values)])) cat(strwrap(x$notes[unknown]), sep = "\n")
   cat("\n")
 }
 
-summary.ucvtest <- function(object, conf.level = object$conf.level, ...) {
+summary.ucvtest <- function(object, conf.level = object$conf.level, notes = FALSE, ...) {
   refuse_others("summary", "conf.level", ...)
   refuse_level(conf.level, "conf.level")
-  text <- call_python("summary", json = object$json, conf_level = conf.level)
+  text <- call_python("summary", json = object$json, conf_level = conf.level,
+                      notes = is_switch(notes, "notes"))
   structure(list(text = text), class = "summary.ucvtest")
+}
+
+is_switch <- function(value, name) {
+  if (!isTRUE(value) && !isFALSE(value))
+    stop_user("'", name, "' must be TRUE or FALSE, got ", describe(value))
+  value
 }
 
 print.summary.ucvtest <- function(x, ...) {

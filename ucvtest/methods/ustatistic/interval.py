@@ -78,7 +78,7 @@ OFF_CENTER = {
     "log1m": "scale log(1 - T)",
     "fisher": "Fisher's z scale",
 }
-"""Why intervals are longer on one side; a ratio has no other interval than that on the log scale."""
+"""Why intervals are longer on one side; ratios have no interval but that on the log scale."""
 
 VISIBLE = 0.02
 """Distance of an interval's middle from the estimate, as a share of its length."""
@@ -261,18 +261,19 @@ class Interval:
         """The notes on the rule and its reason, and on the limits of this sample."""
         if studentised.status != "ok":
             return []
-        listed = []
+        listed: list[str] = []
         if self.requested_name != "auto" or not self.paired or self.name != "wald":
             interval_in_words = WORDS[self.name]
             if self.metric.linearised and self.name == "plus_four":
                 interval_in_words = TWO_RIGHT_TWO_WRONG
             text = f"Interval {self.name!r}: {interval_in_words}; {self.reason}."
             if self.name in OFF_CENTER and _is_off_center(studentised):
-                line = (
-                    f"The interval is not symmetric ({OFF_CENTER[self.name]}); interval='wald' is."
+                why = OFF_CENTER[self.name]
+                text = Note(
+                    f"{text} It is not symmetric about the estimate; interval='wald' is.",
+                    f"The interval is asymmetric ({why}); see interval='wald'.",
+                    importance=1,
                 )
-                text += " It is not symmetric about the estimate; interval='wald' is."
-                text = Note(text, line, 1)
             listed.append(text)
         if (
             self.name == "stabilised"

@@ -372,21 +372,24 @@ def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
         )
 
 
+def own_value_unknown(value: str, share: str, more: str = "") -> Note:
+    """The note on a standard error in the table of learners that is missing, or of few fits."""
+    too_few = f"There are too few resamples for the standard error of {value}"
+    error = f"the Monte-Carlo error of its square is above {share} of it"
+    return Note(f"{too_few}: {error}.{more}", f"{too_few}.", importance=1)
+
+
 def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """Why the two learners' own values do not differ by the estimate."""
     if not estimates.per_learner:
         return
     if own_value_is_open(estimates.per_learner):
-        yield (
-            "There are too few resamples for the standard error of a learner's own value: the "
-            "Monte-Carlo error of its square is above a quarter of it."
-            + (
-                " The table shows the standard error of few fits, from the same pairs of learning "
-                "sets."
-                if estimates.few_per_learner
-                else ""
-            )
+        few = (
+            " The table shows the standard error of few fits, from the same pairs of learning sets."
+            if estimates.few_per_learner
+            else ""
         )
+        yield own_value_unknown("a learner's own value", "a quarter", few)
     first, other = estimates.per_learner
     values = estimates.estimates.values
     distance = abs(first.mean - other.mean - values["estimate"])

@@ -23,7 +23,12 @@ from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.estimation import AucEstimates
 from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
+from ucvtest.methods.ustatistic.reporting import (
+    ORDER,
+    REMEDY_PAIRS,
+    max_fits_notes,
+    own_value_unknown,
+)
 
 FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
@@ -186,9 +191,6 @@ def _notes(
         math.isnan(_own_variance(learner_auc, options.variance))
         for learner_auc in estimates.per_learner
     ):
-        yield (
-            "There are too few resamples for the standard error of a learner's own AUC: the "
-            "Monte-Carlo error of its square is above half of it."
-        )
+        yield own_value_unknown("a learner's own AUC", "half")
     yield from tie_notes(source.ties)
     yield from max_fits_notes(options, converged=estimates.converged)
