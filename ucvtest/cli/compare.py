@@ -26,6 +26,7 @@ from ucvtest.cli.options import (
     MethodsTextOption,
     MetricsOption,
     MissingOption,
+    NotesOption,
     OneHotOption,
     PlotOption,
     QuietOption,
@@ -211,6 +212,7 @@ def compare(
     json: JsonOption = None,
     report: ReportOption = None,
     quiet: QuietOption = False,
+    notes: NotesOption = False,
     methods_text: MethodsTextOption = False,
     mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
 ) -> None:
@@ -348,7 +350,15 @@ def compare(
                 specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds
             )
         files = {"plot": plot, "json": json, "report": report}
-        show(result_or_comparison, alpha, files, margin, quiet=quiet, methods_text=methods_text)
+        show(
+            result_or_comparison,
+            alpha,
+            files,
+            margin,
+            quiet=quiet,
+            notes=notes,
+            methods_text=methods_text,
+        )
 
 
 def _run_alone(

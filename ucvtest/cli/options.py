@@ -205,6 +205,7 @@ ReportOption = Annotated[
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")]
+NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes, settings and tables.")]
 MethodsTextOption = Annotated[
     bool,
     typer.Option(

@@ -48,7 +48,7 @@ def as_page(
         f'<p class="verdict">{html.escape(verdict)}</p>',
         *map(_paragraph, answers),
         _picture(outcome, alpha),
-        outcome.summary(alpha, with_verdict=False).as_html(),
+        outcome.summary(alpha, with_verdict=False, notes=True).as_html(),
         "<h2>Methods</h2>",
         *map(_paragraph, methods),
         "<h2>References</h2>",

@@ -32,6 +32,7 @@ from ucvtest.cli.options import (
     MethodsTextOption,
     MetricOption,
     ModelOption,
+    NotesOption,
     PlotOption,
     PositiveOption,
     QuietOption,
@@ -112,6 +113,7 @@ def predictions(
     json: JsonOption = None,
     report: ReportOption = None,
     quiet: QuietOption = False,
+    notes: NotesOption = False,
     methods_text: MethodsTextOption = False,
 ) -> None:
     """Compare rules by their predictions for observations they have not learnt from.
@@ -183,7 +185,9 @@ def predictions(
                 group_weight=group_weight,
             ).fit()
         files = {"plot": plot, "json": json, "report": report}
-        show(result_or_comparison, alpha, files, quiet=quiet, methods_text=methods_text)
+        show(
+            result_or_comparison, alpha, files, quiet=quiet, notes=notes, methods_text=methods_text
+        )
 
 
 def default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:

@@ -15,6 +15,7 @@ from ucvtest.cli.errors import in_options
 from ucvtest.cli.options import STDOUT
 from ucvtest.cli.page import as_page
 from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.notes import IN_FULL
 from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def show(
     margin: float | None = None,
     *,
     quiet: bool = False,
+    notes: bool = False,
     methods_text: bool = False,
 ) -> None:
     """Print the verdict and the summary; write the files "plot", "json" and "report" asked for.
@@ -64,7 +66,7 @@ def show(
             write_whole(json, json_text + "\n")
     if json != STDOUT:
         written = {"Result": json, "Plot": plot, "Report": page}
-        _print(result_or_comparison, alpha, margin_results, written, quiet=quiet)
+        _print(result_or_comparison, alpha, margin_results, written, quiet=quiet, notes=notes)
         if methods_text:
             _print_methods(result_or_comparison)
     if not _has_result(result_or_comparison):
@@ -84,6 +86,7 @@ def _print(
     written: Mapping[str, Path | None],
     *,
     quiet: bool,
+    notes: bool,
 ) -> None:
     # The verdict comes first, and need not be said again below the tables.
     typer.echo(textwrap.fill(_verdict(result_or_comparison, alpha), width()) + "\n")
@@ -91,7 +94,8 @@ def _print(
         typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
     if quiet:
         return
-    typer.echo(result_or_comparison.summary(alpha, with_verdict=False).as_text())
+    summary = result_or_comparison.summary(alpha, with_verdict=False, notes=notes).as_text()
+    typer.echo(summary.replace(IN_FULL, "--notes"))
     for name, path in written.items():
         if path is not None:
             typer.echo(f"{name}: {path}")

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
+IN_FULL = "summary(notes=True)"
+"""What shows all notes."""
+
 MOST_LINES = 3
 """Notes that a printed result shows, one line each."""
 
@@ -56,7 +59,7 @@ def with_lines(notes: Iterable[str], lines: dict[str, list[Any]]) -> tuple[str, 
     return tuple(Note(note, *lines[note]) if note in lines else note for note in notes)
 
 
-def in_brief(notes: Sequence[str], rest: str = "summary(notes=True)") -> list[str]:
+def in_brief(notes: Sequence[str], rest: str = IN_FULL) -> list[str]:
     """The lines that a printed result shows, and where to find the notes that it does not show."""
     shown: dict[str, Note] = {}
     for note in sorted((note for note in notes if isinstance(note, Note)), key=_order):

@@ -53,8 +53,9 @@ def verdict(plan: PlanFields) -> str:
         return _at_least(plan, goal_text)
     size_bounds = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
-        f"{plan.n_needed} {plan.settings['units']} give {goal_text}{learnt}; the pilot of "
-        f"{plan.settings['n_pilot']} is compatible with {size_bounds[0]} to {size_bounds[1]}."
+        f"{plan.n_needed} {plan.settings['units']} give {goal_text}{learnt}; given the uncertainty "
+        f"of the pilot of {plan.settings['n_pilot']}, {size_bounds[0]} to {size_bounds[1]} may be "
+        "needed."
     )
 
 
@@ -62,12 +63,17 @@ def _at_least(plan: PlanFields, goal_text: str) -> str:
     """The answer if the smallest sample that can be planned is more than enough."""
     settings, n_least = plan.settings, plan.n_needed
     n_most = number_text(plan.n_high) or "more than ten million"
-    far = "" if plan.n_high == n_least else f", which is compatible with up to {n_most}"
+    pilot = f"the pilot of {settings['n_pilot']}"
+    far = (
+        f"by {pilot}"
+        if plan.n_high == n_least
+        else f"but given the uncertainty of {pilot} up to {n_most} may be needed"
+    )
     size = settings.get("learn_size")
     smaller = "No" if size is None else f"With learning sets of {size} no"
     return (
-        f"{n_least} {settings['units']} are enough for {goal_text}, by the pilot of "
-        f"{settings['n_pilot']}{far}. {smaller} smaller sample can be planned."
+        f"{n_least} {settings['units']} are enough for {goal_text}, {far}. {smaller} smaller "
+        "sample can be planned."
     )
 
 

@@ -128,7 +128,7 @@ def test_nothing_is_promised_about_the_r2_of_one_learner(n, n_fits):
         if advice.evidence.coverage < 0.93
         else "Over all sample sizes studied its intervals were right in 92.2% of the samples"
     )
-    assert any(each.startswith(f"Cannot promise: {doubt}") for each in advice.reasons)
+    assert any(each.startswith(f"Caution: {doubt}") for each in advice.reasons)
 
 
 @pytest.mark.parametrize("metric", ["f1", "mcc", "balanced_accuracy"])
@@ -162,7 +162,7 @@ def test_good_coverage_at_one_size_is_no_promise():
 def test_a_metric_that_was_not_studied_has_the_worst_of_its_kind(metric, stands_in):
     advice = uv.advise(100, 4000, metric=metric)
     assert not advice.promises
-    doubt = f"Cannot promise: {advice.loss} was not studied. These numbers are {stands_in}"
+    doubt = f"Caution: {advice.loss} was not studied. These numbers are {stands_in}"
     assert any(each.startswith(doubt) for each in advice.reasons)
     assert math.isnan(advice.evidence.expected_width)
     shares = {

@@ -39,7 +39,7 @@ def test_results_are_those_of_the_tests_themselves():
     assert (found.n_fits, found.n_obs, found.correction) == (0, 60, "holm")
     assert found.settings["tests"] == {"mcnemar": "mcnemar", "hold_out": "hold_out"}
     assert found.settings["source"] == "predictions"
-    text = found.summary().as_text()
+    text = found.summary(notes=True).as_text()
     assert "A: fixed rules, one test set: nothing was fitted, for mcnemar, hold_out" in text
     assert found.fits_frame["n_fits"].tolist() == [0]
     assert uv.Comparison.from_dict(json.loads(found.to_json())) == found
@@ -91,7 +91,9 @@ def test_losses_of_evaluate_give_what_compare_gives():
     found = uv.compare_losses(losses, ["corrected_t", "mcnemar"])
     assert found.result("corrected_t").pvalue == expected.result("corrected_t").pvalue
     assert (found.n_fits, found.settings["rng"]) == (20, 0)
-    assert "10-fold cross-validation, 10 learning sets of 54: 20 fits" in str(found)
+    assert "10-fold cross-validation, 10 learning sets of 54: 20 fits" in str(
+        found.summary(notes=True)
+    )
 
 
 def test_hooks_are_told_of_the_comparison_as_a_whole():

@@ -215,9 +215,9 @@ def test_the_recommended_test_follows_loss_and_cost():
     found = uv.compare(X[:, 1:], y, ["ridge:1.0", mean], rng=0)
     assert found.n_fits == 40
     assert found.result().diagnostics["variance"] == "few"
-    assert "up to 40 fits" in found.result().notes[-1]
+    assert "up to 40 fits" in found.result().notes[-2]
     assert "get 20 fits each. For shorter intervals" in found.result().notes[-1]
-    assert "mean squared errors" in found.result().notes[-1]
+    assert "mean squared errors" in found.result().notes[-2]
 
     def own(truth, prediction):
         return np.abs(truth - prediction) ** 1.5
@@ -557,8 +557,8 @@ def test_result_needs_no_more_names_than_there_are(two, three):
 
 def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
     for comparison in (two, three):
-        text = comparison.summary().as_text()
-        assert text == str(comparison)
+        assert comparison.summary().as_text() == str(comparison)
+        text = comparison.summary(notes=True).as_text()
         assert max(map(len, text.splitlines())) <= 78
         assert "A: 10-fold cross-validation, 10 learning sets of 43 or 44" in text
         assert "not adjusted for the number" in text.replace("\n    ", " ")
@@ -566,7 +566,7 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
         for test in comparison.tests:
             assert f"{test}: " in text.replace("\n    ", " ")
     assert "adjusted" not in two.summary().as_text().partition("Verdict")[0]
-    assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
+    assert "p-values are adjusted (holm) for the 3 pairs" in three.summary(notes=True).as_text()
 
 
 def test_long_names_are_told_apart_by_their_places():
@@ -624,7 +624,7 @@ def changed(comparison, **values):
         ),
         (
             (0.05, 0.01),
-            "At the 5% level all 2 tests find that lda is better than knn:3 "
+            "At the 5% level both tests find that lda is better than knn:3 "
             "(corrected_t, ustatistic).",
         ),
         ((0.2, math.nan), "1 of 2 tests gives no p-value (ustatistic)."),

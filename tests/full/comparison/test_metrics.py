@@ -86,7 +86,7 @@ def test_estimates_are_those_of_scikit_learn(several):
 
 def test_one_table_says_what_it_is_about(several):
     _, found = several
-    text = str(found)
+    text = str(found.summary(notes=True))
     assert "Comparison of 2 learners by 3 metrics" in text
     assert "The metrics compare the same learners" in text
     assert WALD in text
@@ -110,7 +110,7 @@ def test_other_predictions_are_fitted_by_themselves():
     assert [each.tests for each in found.fits] == [("zero_one",), ("f1",)]
     assert found.result("zero_one").better == "lower"
     assert found.result("f1").better == "higher"
-    assert "Less is better of zero_one, more of the others." in str(found)
+    assert "Less is better of zero_one, more of the others." in str(found.summary(notes=True))
     assert not [each.get_text() for each in found.plot().texts]
     assert [len(each.other_metrics) for each in families_of(None, None, ["f1", "log", "mcc"])] == [
         1,
@@ -174,7 +174,7 @@ def test_all_metrics_hold_together_on_request():
         assert result.pvalue <= adjusted[key] + 1e-2 <= 6 * result.pvalue + 2e-2
     again = Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.adjusted_pvalues == adjusted
-    assert "all metrics are simultaneous" in str(again)
+    assert "all metrics are simultaneous" in str(again.summary(notes=True))
 
 
 def test_metrics_of_other_fits_count_as_independent():

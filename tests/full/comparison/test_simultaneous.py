@@ -257,7 +257,7 @@ def test_it_can_be_kept_and_read_again(found):
 
 
 def test_it_says_what_it_found(found):
-    text = str(found)
+    text = str(found.summary(notes=True))
     assert "best set of" in text
     assert "Intervals are simultaneous" in text
     assert ("is the best" in found.verdict) or ("the best one is among" in found.verdict)

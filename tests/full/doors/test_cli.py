@@ -67,7 +67,7 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     assert outcome.exit_code == 0, outcome.output
     verdict, _, summary = outcome.stdout.partition("\n\n")
     assert "95% interval" in verdict
-    assert "Learning-set size" in summary
+    assert "when learning from" in summary
     assert "Notes:" in summary
     # The verdict has been said.
     assert "Verdict" not in summary
@@ -80,7 +80,7 @@ def test_the_auc_of_one_learner_and_of_two(csv: Path, table: pd.DataFrame) -> No
     assert here.conf_int() == there.fit(n_pairs=600, rng=0).conf_int()
     outcome = run(csv, "--test", "ustatistic", "--loss", "auc", "--n-pairs", "300")
     assert outcome.exit_code == 0, outcome.output
-    assert "unconditional AUC at learning-set size" in " ".join(outcome.stdout.split())
+    assert "AUC when learning from" in " ".join(outcome.stdout.split())
 
 
 def test_the_auc_of_three_classes(tmp_path: Path) -> None:
@@ -133,7 +133,8 @@ def test_one_learner(csv: Path) -> None:
     outcome = run(csv, *QUICK)
     assert outcome.exit_code == 0, outcome.output
     assert outcome.stdout.startswith("The ")
-    assert "p-value" in outcome.stdout
+    assert "1 more note: --notes" in outcome.stdout
+    assert "p-value" in run(csv, *QUICK, "--notes").stdout
 
 
 @pytest.mark.parametrize(
@@ -528,7 +529,7 @@ def test_recommended_tests(csv: Path) -> None:
     found = table_to_json(csv, "--tests", "recommended", "--other", "majority")
     assert registry.class_named(uv.advise(n_obs).test).method_name in found.tests
     file = csv.with_suffix(".json")
-    outcome = run(csv, "--json", str(file))
+    outcome = run(csv, "--json", str(file), "--notes")
     assert outcome.exit_code == 0, outcome.output
     alone = uv.TestResult.from_dict(json.loads(file.read_text()))
     advised = uv.advise(n_obs, learners=1).test
@@ -603,8 +604,8 @@ def run_gate(path: Path, scores: str, *options: str, margin: str = "0.05") -> An
     [
         ("new,old", (), 0, "Noninferior"),
         ("bad,old", (), 1, "Inferior"),
-        ("old,new", (), 3, "Undecided"),
-        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "Undecided"),
+        ("old,new", (), 3, "It is undecided"),
+        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "It is undecided"),
     ],
 )
 def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options, status, word):

@@ -45,7 +45,7 @@ def test_a_weighted_loss_is_the_weighted_mean_of_out_of_fold_losses():
     assert found.estimate == pytest.approx(np.average(errors, weights=WEIGHTS))
     linearised = WEIGHTS * (errors - found.estimate) / WEIGHTS.mean()
     assert found.se == pytest.approx(np.sqrt(np.mean(linearised**2) / 60))
-    assert found.estimand.startswith("conditional weighted error rate at")
+    assert found.estimand.startswith("weighted error rate of these rules")
     assert found.settings["weights"] == "loss"
     effective = WEIGHTS.sum() ** 2 / (WEIGHTS @ WEIGHTS)
     assert found.settings["effective_size"] == pytest.approx(effective)

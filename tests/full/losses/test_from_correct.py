@@ -97,7 +97,7 @@ def test_scores_of_zeros_and_ones_are_marks():
         losses = made(None, {"a": column}, loss="score")
         assert losses.right_or_wrong == marks
         assert losses.loss == "score"
-        assert losses.in_words == "expected score"
+        assert losses.in_words == "mean score"
     # Learners are no fixed rules, and losses no scores.
     learnt = uv.Losses.from_arrays(
         [[[0.0, 1.0, 1.0]]], [[1, 0, 0]], loss="score", greater_is_better=True

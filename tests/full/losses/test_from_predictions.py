@@ -56,7 +56,7 @@ def test_the_paired_t_test_is_that_of_scipy(side):
     result = uv.HoldOutTest.from_losses(made(), "a", "b", alternative=side).fit()
     assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-12)
     assert result.conf_int() == pytest.approx(tuple(expected.confidence_interval(0.95)), rel=1e-12)
-    check_fixed(result, "difference of the error rates of these rules")
+    check_fixed(result, "difference in error rate of these rules")
 
 
 def test_mcnemar_is_that_of_statsmodels():
@@ -65,7 +65,7 @@ def test_mcnemar_is_that_of_statsmodels():
     result = uv.McNemarTest.from_losses(made()).fit()
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
     assert result.estimate == pytest.approx(wrong["a"].mean() - wrong["b"].mean())
-    check_fixed(result, "difference of the error rates of these rules")
+    check_fixed(result, "difference in error rate of these rules")
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -86,7 +86,7 @@ def test_delong_is_that_of_proc():
     result = uv.DeLongTest.from_losses(losses).fit()
     assert tuple(result) == pytest.approx((PROC["statistic"], PROC["pvalue"]), rel=1e-12)
     assert result.conf_int() == pytest.approx(PROC["interval"], rel=1e-12)
-    check_fixed(result, "difference of the AUCs of these rules (positive class 1)")
+    check_fixed(result, "difference in AUC of these rules (positive class 1)")
     alone = [uv.DeLongTest.from_losses(losses, name).fit() for name in SCORES]
     assert [each.estimate for each in alone] == pytest.approx(PROC["aucs"], rel=1e-12)
     assert [each.variance for each in alone] == pytest.approx(PROC["variances"], rel=1e-12)
@@ -131,7 +131,7 @@ def test_scores_of_each_observation_are_better_where_they_are_higher():
     assert result.estimate == pytest.approx(A.mean() - B.mean())
     assert result.estimate > 0
     assert result.better == "higher"
-    check_fixed(result, "difference of the expected scores of these rules")
+    check_fixed(result, "difference in mean score of these rules")
     other = uv.HoldOutTest.from_losses(losses, "b", "a", alternative="less").fit()
     assert other.pvalue == pytest.approx(expected.pvalue / 2)
     assert "second learner (a) is better" in other.verdict

@@ -110,8 +110,8 @@ def test_the_direction_is_a_matter_of_words_alone():
     assert one.conf_int() == other.conf_int()
     assert "first learner (a) is better" in one.verdict
     assert "second learner (b) is better" in other.verdict
-    assert "expected scores" in one.estimand
-    assert "expected losses" in other.estimand
+    assert "mean score" in one.estimand
+    assert "mean loss" in other.estimand
 
 
 @pytest.mark.parametrize("suffix", ["npz", "json"])

@@ -139,7 +139,7 @@ def test_scorer_objects_are_known_by_what_they_do():
     scorer = make_scorer(fbeta_score, beta=2)
     result = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring=scorer, cv=5).fit(rng=0)
     assert result.settings["loss"] == "fbeta_score"
-    assert result.estimand.startswith("difference of unconditional expected fbeta scores")
+    assert result.estimand.startswith("difference in mean fbeta score")
     less = make_scorer(fbeta_score, beta=2, greater_is_better=False)
     other = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring=less, cv=5).fit(rng=0)
     assert other.estimate == -result.estimate

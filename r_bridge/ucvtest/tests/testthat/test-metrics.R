@@ -12,7 +12,7 @@ test_that("values are those of the formulas", {
   expect_equal(result$tables$Learners$estimate, unname(vapply(rules, f1, 0)))
   expect_equal(unname(result$estimate), f1(rules$a) - f1(rules$b))
   expect_s3_class(result, "htest")
-  expect_match(names(result$estimate), "difference of the F1s")
+  expect_match(names(result$estimate), "difference in F1")
   expect_match(methods_text(result), "the score is f1")
   both <- compare_learners(losses, "hold_out", metric = c("kap", "mcc"))
   expect_equal(both$test, c("kappa", "mcc"))

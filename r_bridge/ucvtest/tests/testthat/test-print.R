@@ -69,7 +69,7 @@ test_that("pictures of ggplot2 have the learners on the axis", {
   drawn <- ggplot2::autoplot(result)
   expect_s3_class(drawn, "ggplot")
   expect_equal(as.character(drawn$data$label), "lda - knn:5")
-  expect_equal(drawn$labels$x, "difference of unconditional error rates at\nlearning-set size 90")
+  expect_equal(drawn$labels$x, "difference in error rate when learning\nfrom 90 observations")
   several <- shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t"))
   expect_equal(nrow(ggplot2::autoplot(several)$data), 3L)
   expect_silent({
@@ -144,7 +144,7 @@ test_that("comparisons and plans say what was done", {
   plan <- plan_sample_size(rules, difference = 0.1)
   expect_equal(methods_text(plan), paste0(
     "The number of observations was planned from a pilot sample of 80 observations, without a model ",
-    "fit. The estimand is the difference of the accuracies of these rules (a minus b). The plan: ",
+    "fit. The estimand is the difference in accuracy of these rules (a minus b). The plan: ",
     plan$verdict, " Computed by ucvtest ", packageVersion("ucvtest"), " [@ucvtest]."))
 })
 

@@ -89,7 +89,7 @@ def test_the_margin_goes_by_what_is_better(result, margin, bound, decision):
     assert found.bound == pytest.approx(bound)
     assert found.decision == decision
     assert (found.pvalue <= 0.05) == (decision == "pass")
-    words = {"pass": "Noninferior", "fail": "Inferior", "undecided": "Undecided"}
+    words = {"pass": "Noninferior", "fail": "Inferior", "undecided": "It is undecided"}
     assert found.verdict.startswith(words[decision])
 
 

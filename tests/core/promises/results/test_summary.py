@@ -1,6 +1,8 @@
 """The verdict in words, and the summary in its five formats."""
 
+import json
 import math
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -9,6 +11,7 @@ import pytest
 from statsmodels.iolib.summary import Summary
 
 from tests.support.results import sample_result
+from ucvtest.common.notes import Note
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import direction, pvalue_text, verdict
 
@@ -58,8 +61,8 @@ NEGATIVE = replace(
     [
         (
             PAIR,
-            "No evidence at the 5% level that the two learners differ: the difference of error "
-            "rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19).",
+            "No evidence at the 5% level that lasso:0.08 and lasso:0.5 differ: the difference of "
+            "error rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19).",
         ),
         (
             replace(PAIR, pvalue=0.0004, se=0.039),
@@ -130,9 +133,9 @@ NEGATIVE = replace(
         ),
         (
             replace(PAIR, status="max_fits was reached: raise it."),
-            "No evidence at the 5% level that the two learners differ: the difference of error "
-            "rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19). max_fits was reached: raise "
-            "it.",
+            "No evidence at the 5% level that lasso:0.08 and lasso:0.5 differ: the difference of "
+            "error rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19). max_fits was reached: "
+            "raise it.",
         ),
     ],
 )
@@ -211,14 +214,55 @@ unbiased *       0.01140       0.0004000      -0.3500       0.0700      0.1900
 jackknife        0.02150               0      -0.4300       0.1500      0.3390
 ==============================================================================
 
-Verdict: No evidence at the 5% level that the two learners differ: the
+Verdict: No evidence at the 5% level that lasso:0.08 and lasso:0.5 differ: the
     difference of error rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19).
 
 Notes:
 [1] The observations are independent.
 [2] Ties of 13:13 go to the first class, always; Ties of 13:13 go to the first
     class, always; Ties of 13:13 go to the first class, always;"""
-    assert PAIR.summary().as_text() == expected
+    assert PAIR.summary(notes=True).as_text() == expected
+
+
+def test_what_is_printed_has_at_most_three_lines_of_notes() -> None:
+    lines = [Note(f"Note {number}.", f"line {number}", number) for number in (1, 2, 2, 2)]
+    noted = replace(PAIR, notes=("can wait", *lines), tables={})
+    assert (
+        str(noted)
+        == """\
+                               U-statistic test                               \n\
+==============================================================================
+Learners: lasso:0.08 minus lasso:0.5                                          \n\
+Estimand: difference of error rates                                           \n\
+==============================================================================
+Observations:                  62 Loss:                               zero_one
+Model fits:                  8000                                             \n\
+==============================================================================
+                  estimate  variance  std err       z p-value 95% low 95% high
+------------------------------------------------------------------------------
+first - second     -0.1400   0.01140   0.1070  -1.310  0.1900 -0.3497   0.0697
+Monte-Carlo s.e.    0.0012   0.00040                                          \n\
+==============================================================================
+
+Verdict: No evidence at the 5% level that lasso:0.08 and lasso:0.5 differ: the
+    difference of error rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19).
+
+line 2
+line 1
+3 more notes: summary(notes=True)"""
+    )
+    again = type(noted).from_dict(json.loads(noted.to_json()))
+    assert again.notes_in_brief() == noted.notes_in_brief()
+    assert pickle.loads(pickle.dumps(noted)).notes_in_brief() == noted.notes_in_brief()
+    assert replace(PAIR, notes=()).notes_in_brief() == []
+
+
+def test_columns_that_hold_nothing_and_alternatives_alike_are_left_out() -> None:
+    nan = float("nan")
+    table = {"variance": ("unbiased", "jackknife", "few"), "x": (1.0, 1.0, 2.0), "p": (nan,) * 3}
+    text = replace(PAIR, tables={"Variances": table}).summary(notes=True).as_text()
+    assert "unbiased *, jackknife" in text
+    assert "nan" not in text
 
 
 def test_columns_keep_two_digits_of_small_numbers_beside_large_ones() -> None:
@@ -237,7 +281,7 @@ def test_a_null_hypothesis_in_words_stands_where_a_value_would() -> None:
 
 def test_summary_of_one_learner_leaves_out_the_test() -> None:
     text = SINGLE.summary().as_text()
-    for absent in ("p-value", "Other", "Null", "Alternative", "Monte-Carlo", "Notes", "nan"):
+    for absent in ("p-value", "Other", "Null", "Alternative", "Monte-Carlo", "nan"):
         assert absent not in text
 
 
@@ -263,7 +307,8 @@ def test_all_lines_of_the_tables_have_the_same_width() -> None:
 
 def test_html_and_latex_escape_what_they_would_misread() -> None:
     result = replace(PAIR, settings={"learner": "<lambda>", "other": "my_rule & 50%"})
-    page, paper = result.summary().as_html(), result.summary().as_latex()
+    summary = result.summary(notes=True)
+    page, paper = summary.as_html(), summary.as_latex()
     assert "&lt;lambda&gt;" in page
     assert "<lambda>" not in page
     assert r"my\_rule \& 50\%" in paper
@@ -275,7 +320,9 @@ def test_html_and_latex_escape_what_they_would_misread() -> None:
 
 def test_markdown_has_verdict_tables_and_settings() -> None:
     lines = PAIR.summary().as_markdown().splitlines()
-    assert lines[2].startswith("**No evidence at the 5% level that the two learners differ:")
+    assert lines[2].startswith(
+        "**No evidence at the 5% level that lasso:0.08 and lasso:0.5 differ:"
+    )
     assert lines[4:8] == [
         "|  | first - second | Monte-Carlo s.e. |",
         "| --- | ---: | ---: |",
@@ -291,7 +338,7 @@ def test_markdown_has_verdict_tables_and_settings() -> None:
 def test_summary_is_a_statsmodels_summary() -> None:
     assert isinstance(PAIR.summary(), Summary)
     assert str(PAIR.summary()) == PAIR.summary().as_text()
-    assert PAIR.summary().as_csv().splitlines()[1].startswith("Estimand:")
+    assert PAIR.summary().as_csv().splitlines()[1].startswith("Learners:")
 
 
 @pytest.mark.parametrize("function", [type(PAIR).summary, verdict])

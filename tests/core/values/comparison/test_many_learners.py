@@ -124,7 +124,7 @@ def test_results_are_made_when_they_are_asked_for(monkeypatch):
 def test_summaries_show_fifty_pairs():
     comparison = uv.compare_losses(predictions(n_learners=30), "mcnemar")
     assert len(comparison.frame) == 435
-    text = str(comparison.summary())
+    text = str(comparison.summary(notes=True))
     shown = re.findall(r"^ *m\d+ - m\d+ ", text, flags=re.MULTILINE)
     assert len(shown) == 50
     assert "(50 of 435 pairs, of the smallest p-values)" in text

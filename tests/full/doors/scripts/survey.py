@@ -17,5 +17,5 @@ table = uv.compare(
     rng=0,
 )
 print(table)
-# difference of unconditional weighted error rates
+# difference in weighted error rate
 # (rules learnt with weights)

@@ -192,7 +192,10 @@ class TestFromData:
         assert tuple(direct) == tuple(again)
         assert direct.n_fits == again.n_fits == 2 * 3 * 15
         assert direct.settings["learn_size"] == again.settings["learn_size"] == 41
-        assert direct.estimand == "difference of conditional error rates at learning-set size 41"
+        assert (
+            direct.estimand
+            == "difference in error rate of these rules, each fitted to 41 observations"
+        )
 
     def test_each_rule_is_fitted_once(self):
         rng = np.random.default_rng(0)

@@ -322,7 +322,7 @@ class TestOptions:
     def test_n_folds_decides_the_learning_set_size(self):
         result = self.run(n_folds=3)
         assert result.settings["learn_size"] == 27 - 5 - 4
-        assert result.estimand == "AUC at learning-set size 18 (positive class 1)"
+        assert result.estimand == "AUC when learning from 18 observations (positive class 1)"
         assert self.run(n_folds=2).estimate != result.estimate
         assert self.run(n_folds=3, scheme="leave_one_out").settings["learn_size"] == 25
 
@@ -330,7 +330,7 @@ class TestOptions:
         X, y = mixed(12, 11)
         test = uv.InfluenceFunctionTest(X, y, "lda")
         found = test.fit(scheme="kfold", rng=0)
-        assert found.estimand == "AUC at learning-set size 17 to 19 (positive class 1)"
+        assert found.estimand == "AUC when learning from 17 to 19 observations (positive class 1)"
         assert test.fit(10, "repeated", rng=0).settings["learn_size"] == "17 to 19"
         assert test.fit(100, rng=0).settings["learn_size"] == 19
 
@@ -482,7 +482,7 @@ class TestSummary:
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(rng=0)
         text = result.summary().as_text()
         for words in (
-            "AUC at learning-set size 48 (positive class 1)",
+            "AUC when learning from 48 observations (positive class 1)",
             "estimand = 0.5",
             "adhoc_monte_carlo",
             "Monte-Carlo s.e.",
@@ -490,7 +490,7 @@ class TestSummary:
         ):
             assert words in text
         assert result.verdict.startswith(
-            "The AUC at learning-set size 48 (positive class 1) is above 0.5 at the 5% level"
+            "The AUC when learning from 48 observations (positive class 1) is above 0.5 at the 5% "
         )
         assert "Loss:" not in text
         assert not any("too often in small samples" in note for note in result.notes)
@@ -503,7 +503,7 @@ class TestSummary:
 
     def test_error_rate(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda", "knn:3", metric="error").fit(rng=0)
-        assert result.estimand == "difference of error rates at learning-set size 48"
+        assert result.estimand == "difference in error rate when learning from 48 observations"
         assert result.better == "lower"
         assert "zero_one" in result.summary().as_text()
 
@@ -517,7 +517,7 @@ class TestSummary:
 
         data = pd.DataFrame(self.X, columns=["a", "b"]).assign(died=self.y)
         test = uv.InfluenceFunctionTest.from_formula("died ~ a + b", data, "lda", n_folds=4)
-        estimand = "AUC at learning-set size 46 (positive class 1)"
+        estimand = "AUC when learning from 46 observations (positive class 1)"
         assert test.fit(100, rng=0).estimand == estimand
 
 

@@ -159,7 +159,10 @@ def test_learning_sets_are_drawn_within_the_classes(data, learn_size, by_class):
     assert result.settings["learn_size"] == sum(by_class)
     assert result.settings["learn_size_by_class"] == by_class
     assert result.settings["loss"] == "auc"
-    assert f"AUC at learning-set size {sum(by_class)} ({by_class[1]} positive)" in result.estimand
+    assert (
+        f"AUC when learning from {sum(by_class)} observations, {by_class[1]} of them positive"
+        in result.estimand
+    )
 
 
 def test_random_pairs_are_near_all_learning_sets():

@@ -174,7 +174,7 @@ def test_one_learner_has_an_interval_on_the_logit_scale(iris):
     assert result.diagnostics["n_by_class"] == tuple(np.unique(y, return_counts=True)[1])
     again = uv.TestResult.from_dict(json.loads(result.to_json()))
     assert again == result
-    assert "AUC of 3 classes (Hand and Till) at learning-set size" in str(result.summary())
+    assert "AUC of 3 classes (Hand and Till) when learning" in str(result.summary())
 
 
 def test_batches_and_workers_change_nothing(iris):

@@ -191,7 +191,7 @@ def test_aucs_of_three_classes_are_those_of_enumeration(n_clusters, positive, we
     assert result.variance == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
     assert result.df == n_clusters - 1
     about = "class 1 against the rest" if positive is not None else "3 classes (Hand and Till)"
-    assert f"AUC of {about} at learning-set size 2" in result.estimand
+    assert f"AUC of {about} when learning from 2" in result.estimand
     assert result.settings["pos_label"] == positive
 
 

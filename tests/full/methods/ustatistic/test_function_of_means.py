@@ -149,9 +149,7 @@ class TestAgainstTheOracle:
             estimate, f(oracle.pooled_means(parts_of(learner, y, numbers), sets, N))[0], rtol=1e-12
         )
         words = {"f1": "F1", "r2": "R2"}[metric]
-        assert found.estimand.startswith(
-            f"{words} of the expected parts of rules learnt from 3 observations"
-        )
+        assert found.estimand.startswith(f"{words} when learning from 3 observations")
 
     def test_two_right_and_two_wrong(self):
         test = uv.UStatisticTest(X_TINY, LABELS, above_mean, metric="f1", learn_size=G)

@@ -167,7 +167,7 @@ def test_no_units():
 def test_in_words():
     result = made().fit(500, rng=0)
     assert result.null_value == 1
-    assert result.estimand == "ratio of unconditional mean squared errors at learning-set size 19"
+    assert result.estimand == "ratio of mean squared errors when learning from 19 observations"
     text = result.summary().as_text()
     assert "first / second" in text
     assert "se of log" in text
@@ -262,7 +262,7 @@ def test_bounded_losses_have_ratios():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     test = uv.UStatisticTest(X, y, "lda", "majority", loss=brier, contrast="ratio", learn_size=15)
-    assert test.fit(100, rng=0).estimand.startswith("ratio of unconditional expected brier losses")
+    assert test.fit(100, rng=0).estimand.startswith("ratio of mean brier losses")
 
 
 def test_differences_of_losses_with_tails_point_to_it():

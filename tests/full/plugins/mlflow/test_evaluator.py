@@ -286,7 +286,7 @@ def test_loss_of_ones_own(labels: Rows) -> None:
     assert result.estimate == pytest.approx(expected.mean())
     assert result.settings["loss"] == "costs"
     assert result.method == "Hold-out t test"
-    assert result.estimand == "difference of the expected costs losses of these rules"
+    assert result.estimand == "difference in mean costs loss of these rules"
 
 
 def test_what_is_refused(scores: Rows, labels: Rows) -> None:

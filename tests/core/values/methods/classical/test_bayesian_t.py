@@ -183,7 +183,7 @@ def test_one_learner_has_an_interval_and_no_probabilities():
     assert all(map(math.isnan, probabilities(result)))
     assert result.posterior is None
     assert not result.tables
-    assert result.verdict.startswith("The unconditional error rate at learning-set size 72 is ")
+    assert result.verdict.startswith("The error rate when learning from 72 observations is ")
     assert "95% credible interval" in result.verdict
     compared = uv.BayesianTTest(X, Y, "lda", null_value=0.5).fit(rng=0)
     assert compared.diagnostics["p_left"] > 0.99

@@ -49,7 +49,7 @@ def test_the_variance_is_unbiased_for_half_of_the_sample():
 
 def test_the_estimand_is_about_the_whole_sample():
     result = uv.ConservativeZTest(X, Y, "lda", "knn:1").fit(rng=0)
-    assert result.estimand == "difference of unconditional error rates at learning-set size 72"
+    assert result.estimand == "difference in error rate when learning from 72 observations"
     assert result.settings["learn_size"] == 72
     assert result.n_fits == 2 * 15 * 21
     assert "after learning from 32 observations. It is too large on average" in result.notes[0]

@@ -124,6 +124,6 @@ def test_one_split_has_no_spread():
 def test_assumption_is_part_of_the_verdict():
     result = uv.CorrectedTTest(X, Y, "lda", "knn:1").fit(rng=0)
     assert result.verdict.endswith("assuming rho = 0.1).")
-    assert result.estimand == "difference of unconditional error rates at learning-set size 72"
+    assert result.estimand == "difference in error rate when learning from 72 observations"
     uncorrected = result.diagnostics["resample_means"].var(ddof=1) / 10
     assert result.diagnostics["variance_uncorrected"] == pytest.approx(uncorrected)

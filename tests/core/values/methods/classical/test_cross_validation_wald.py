@@ -94,8 +94,8 @@ class TestFromData:
         assert direct.n_fits == again.n_fits == 12
         assert direct.settings["variance"] == "all_pairs"
         expected = (
-            "difference of conditional error rates at learning-set size 39 or 40 (average over "
-            "the rules of this 6-fold cross-validation)"
+            "difference in error rate of these rules, each fitted to 39 or 40 observations "
+            "(average over the rules of this 6-fold cross-validation)"
         )
         assert direct.estimand == again.estimand == expected
 

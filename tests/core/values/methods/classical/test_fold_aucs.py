@@ -138,8 +138,8 @@ def test_from_data_equals_from_losses():
     assert (direct.estimate, direct.se, direct.df) == (again.estimate, again.se, again.df)
     assert direct.estimand == again.estimand
     assert direct.estimand == (
-        "difference of conditional AUCs at learning-set size 16 (pairs within folds, by the rules "
-        "of this 3-fold cross-validation, 2 times) (positive class 1)"
+        "difference in AUC of these rules, each fitted to 16 observations (pairs within folds, by "
+        "the rules of this 3-fold cross-validation, 2 times) (positive class 1)"
     )
     assert len(direct.diagnostics["repeat_means"]) == 2
     assert direct.tables["Learners"]["learner"] == ("lda", "knn:3")

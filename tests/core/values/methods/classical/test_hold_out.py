@@ -130,7 +130,7 @@ def test_few_disagreements_are_warned_of():
 def test_the_estimand_is_conditional():
     result = uv.HoldOutTest(X, Y, "lda", "knn:1").fit(rng=0)
     assert result.estimand == (
-        "difference of the error rates of the two rules learnt on this one learning set of 53"
+        "difference in error rate of the two rules fitted to this learning set of 53"
     )
     assert result.notes[0].startswith("Conditional: a statement about these two rules")
     assert result.settings["test_size"] == 27

@@ -131,7 +131,7 @@ def test_words(losses):
     assert "Score:" in str(alone.summary())
     assert "second_order_bias" in alone.diagnostics
     two = uv.CorrectedTTest.from_losses(losses[False]).fit()
-    expected = "difference of the F1s of the expected parts of rules learnt from 48 observations"
+    expected = "difference in F1 when learning from 48 observations"
     assert two.estimand.startswith(expected)
 
 

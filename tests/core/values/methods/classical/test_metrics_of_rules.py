@@ -784,7 +784,7 @@ def test_the_plural_is_that_of_the_noun(metric, words):
     y, p = np.arange(12) % 2, np.arange(12) % 3 == 0
     predicted = p * 1.0 if "net" in str(metric) else p * 1
     result = fitted(losses_of(y, predicted, 1 - predicted, metric=metric), "a", "b")
-    assert f"difference of the {words} of these rules" in result.estimand
+    assert f"difference in {words} of these rules" in result.estimand
 
 
 def test_the_refusal_of_one_class_says_what_to_use():

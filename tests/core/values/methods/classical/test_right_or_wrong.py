@@ -73,7 +73,7 @@ class TestWithoutClusters:
         marked, errors = (uv.McNemarTest.from_losses(each).fit() for each in (losses, same))
         assert marked.pvalue == errors.pvalue
         assert marked.estimate == pytest.approx(-errors.estimate)
-        assert marked.estimand == "difference of the accuracies of these rules"
+        assert marked.estimand == "difference in accuracy of these rules"
         assert "where the first is right" in marked.notes[0]
         found = uv.compare_losses(losses, "mcnemar")
         assert found.result("mcnemar").pvalue == marked.pvalue

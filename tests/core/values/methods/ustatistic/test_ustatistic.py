@@ -953,7 +953,7 @@ def test_losses_of_evaluate_give_the_variance_of_from_pairs():
     np.testing.assert_allclose(found.variance, expected["variance"])
     np.testing.assert_allclose(found.estimate, expected["estimate"])
     np.testing.assert_allclose(found.diagnostics["mc_se_estimate"], expected["mc_se_estimate"])
-    assert found.estimand == "difference of unconditional error rates at learning-set size 9"
+    assert found.estimand == "difference in error rate when learning from 9 observations"
     assert found.n_fits == 1200
     assert any("Nothing was fitted" in note for note in found.notes)
     assert any("not the plain mean of the given losses" in note for note in found.notes)
@@ -1044,7 +1044,7 @@ def test_random_splits_of_one_size_are_admitted(design, classes_kept, chosen):
     losses = uv.evaluate(["lda", "knn:3"], X + y[:, None], y, design, rng=0)
     found = uv.UStatisticTest.from_losses(losses).fit()
     (size,) = losses.design.learn_sizes
-    words = f"difference of unconditional error rates at learning-set size {size}"
+    words = f"difference in error rate when learning from {size} observations"
     assert found.estimand == words + (", classes in proportion" if classes_kept else "")
     assert (found.status, found.n_fits) == ("ok", 6000)
     assert found.diagnostics["variance"] == chosen
