@@ -348,7 +348,7 @@ def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
             "correction": comparison.correction,
             "contrast": comparison.contrast,
             "verdict": in_r(comparison.verdict),
-            "lines": _lines(_outcome_in_r_words(comparison)),
+            "lines": _outcome_in_r_words(comparison).notes_in_brief(REST),
             "json": comparison.to_json(),
         }
     )
@@ -419,11 +419,6 @@ def _outcome_in_r_words(outcome: Any) -> Any:
         return _in_r_words(outcome)
     results = {key: _in_r_words(result) for key, result in outcome.results.items()}
     return replace(outcome, results=results)
-
-
-def _lines(outcome: Any) -> list[str]:
-    """The notes below the verdict of what R prints; an outcome in the words of R."""
-    return [in_r(line) for line in outcome.notes_in_brief(REST)]
 
 
 def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
@@ -580,7 +575,7 @@ def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
             "conf_high": float(high),
             "conf_level": conf_level,
             "verdict": in_r(result.verdict_at(1 - conf_level)),
-            "lines": _lines(result),
+            "lines": result.notes_in_brief(REST),
             "interval_name": result.interval_name,
             "contrast": result.contrast,
             "better": result.better,

@@ -285,8 +285,8 @@ def _notes(result: ResultFields, alpha: float) -> list[str]:
     notes, about_statistic = [*notes_at(result, alpha)], statistic_note(result)
     if not about_statistic:
         return notes
-    # A rule that was chosen has a note of its own on interval and test.
-    told = "interval" in result.diagnostics
+    # A rule that was chosen has a note of its own on interval and test; a ratio has no choice.
+    told = result.diagnostics.get("interval", "log") != "log"
     return [*notes, about_statistic if told else Note(about_statistic, about_statistic, 1)]
 
 

@@ -374,7 +374,7 @@ class ResamplingTest(HypothesisTest):
         if observed.paired:
             subject = f"difference in {subject}"
         if kind == "conditional":
-            return f"{subject} of these rules, each fitted to {size} {units}"
+            return f"{subject} of these rules fitted to {size} {units} each"
         return f"{subject} {when_learning_from(size, units)}"
 
 

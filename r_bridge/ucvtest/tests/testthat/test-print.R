@@ -29,7 +29,8 @@ test_that("summaries are printed", {
   skip_without_python()
   local_reproducible_output(width = 80)
   expect_snapshot({
-    summary(shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5")), conf.level = 0.9)
+    summary(shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5")), conf.level = 0.9,
+            notes = TRUE)
     summary(shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5"), "corrected_t")))
   }, transform = function(lines) sub("Seconds: +[0-9.]+", "Seconds: -", lines))
 })

@@ -107,7 +107,7 @@ test_that("each of two learners has its own value", {
 test_that("the summary is that of Python", {
   skip_without_python()
   shown <- capture.output(print(summary(seeded(x, y, "lda", learn_size = 20))))
-  expect_match(shown, "learning-set size 20", fixed = TRUE, all = FALSE)
+  expect_match(shown, "learning from 20 observations", fixed = TRUE, all = FALSE)
 })
 
 test_that("the picture is drawn, one-sided intervals included", {
@@ -191,7 +191,7 @@ test_that("results say whether one learner is noninferior, or both equivalent", 
   expect_equal(unname(found$null.value), 0.5)
   both <- equivalence(result, -0.5, 0.5)
   expect_gte(both$p.value, found$p.value)
-  expect_match(capture.output(print(both)), "Equivalent within the bounds -0.5 and 0.5",
+  expect_match(capture.output(print(both)), "Equivalent \\(within -0.5 to 0.5\\)",
                all = FALSE)
   expect_error(noninferiority(result, 0), "margin must be above 0")
   expect_error(equivalence(1, 0, 1), "'result' must be the result of one of this package's tests")

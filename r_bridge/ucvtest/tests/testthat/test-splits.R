@@ -124,11 +124,11 @@ test_that("scores are names or functions, and greater is better", {
   named <- run(scoring = "f1", positive = "Yes")
   expect_equal(of(run(scoring = f1)), of(named))
   expect_equal(c(named$better, names(named$estimate)),
-               c("higher", paste("difference of unconditional expected f1 scores at learning-set size",
+               c("higher", paste("difference in mean f1 score when learning from",
                                  "168 or 169 (positive class 'Yes')")))
   own <- run(scoring = function(truth, prediction) mean(truth == prediction),
              design = k_fold(3, stratify = TRUE))
-  expect_match(names(own$estimate), "unconditional expected scores at")
+  expect_match(names(own$estimate), "mean score when learning")
   expect_equal(of(own)[3], of(run(design = k_fold(3, stratify = TRUE)))[3])
   # The same question, in the units of the score, of which greater is better.
   score <- run(scoring = "neg_log_loss")

@@ -194,7 +194,7 @@ class TestFromData:
         assert direct.settings["learn_size"] == again.settings["learn_size"] == 41
         assert (
             direct.estimand
-            == "difference in error rate of these rules, each fitted to 41 observations"
+            == "difference in error rate of these rules fitted to 41 observations each"
         )
 
     def test_each_rule_is_fitted_once(self):

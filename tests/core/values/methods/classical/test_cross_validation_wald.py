@@ -94,7 +94,7 @@ class TestFromData:
         assert direct.n_fits == again.n_fits == 12
         assert direct.settings["variance"] == "all_pairs"
         expected = (
-            "difference in error rate of these rules, each fitted to 39 or 40 observations "
+            "difference in error rate of these rules fitted to 39 or 40 observations each "
             "(average over the rules of this 6-fold cross-validation)"
         )
         assert direct.estimand == again.estimand == expected

@@ -138,7 +138,7 @@ def test_from_data_equals_from_losses():
     assert (direct.estimate, direct.se, direct.df) == (again.estimate, again.se, again.df)
     assert direct.estimand == again.estimand
     assert direct.estimand == (
-        "difference in AUC of these rules, each fitted to 16 observations (pairs within folds, by "
+        "difference in AUC of these rules fitted to 16 observations each (pairs within folds, by "
         "the rules of this 3-fold cross-validation, 2 times) (positive class 1)"
     )
     assert len(direct.diagnostics["repeat_means"]) == 2
