@@ -125,7 +125,7 @@ test_that("scores are names or functions, and greater is better", {
   expect_equal(of(run(scoring = f1)), of(named))
   expect_equal(c(named$better, names(named$estimate)),
                c("higher", paste("difference in mean f1 score when learning from",
-                                 "168 or 169 (positive class 'Yes')")))
+                                 "168 or 169 observations (positive class 'Yes')")))
   own <- run(scoring = function(truth, prediction) mean(truth == prediction),
              design = k_fold(3, stratify = TRUE))
   expect_match(names(own$estimate), "mean score when learning")
