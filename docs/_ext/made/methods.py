@@ -13,6 +13,8 @@ from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
+from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.wald import wald_interval
 
 TARGETS = {
     "difference": "difference of two learners",
@@ -76,6 +78,7 @@ def write(parts: Folder) -> None:
     parts.text("calibration_in_short.md", markdown_table(HEAD, rows))
     # Narrow, and without a second line of labels, so that it can be read on a telephone.
     parts.figure("calibration_in_short.png", _picture(table, in_short, 4.4, list(IN_SHORT)))
+    parts.figure("symmetry.png", _picture_of_symmetry())
     for name in ALL_FORMS:
         _all_forms(name, table, parts)
     for name, cls in TESTS.items():
@@ -95,6 +98,28 @@ def _all_forms(name: str, table: pd.DataFrame, parts: Folder) -> None:
     found = _studied(table, cls)
     parts.text(f"calibration_{name}_all.md", _calibration(f"{name}_all", cls, table, found))
     parts.figure(f"calibration_{name}_all.png", _picture(table, found))
+
+
+def _picture_of_symmetry() -> Figure:
+    """An interval whose standard error changes with the difference, and the symmetric one."""
+    figure = Figure(figsize=(6, 2.2))
+    axes = figure.subplots()
+    estimate, se, df = -0.024, 0.024, 59
+    rule = StabilisedT(estimate, se, df, slope=-10.0)
+    intervals = {
+        "interval='wald'": wald_interval(estimate, se, "t", df, "two-sided", 0.05),
+        "default": rule.interval("two-sided", 0.05),
+    }
+    for place, (low, high) in enumerate(intervals.values()):
+        axes.plot([low, high], [place, place], color="C0" if place else "0.5", linewidth=3)
+        axes.plot(estimate, place, "o", color="black")
+    axes.axvline(estimate, color="0.7", linestyle=":")
+    axes.annotate("smaller standard error", (0.98, 0.9), xycoords="axes fraction", ha="right")
+    axes.annotate("larger standard error", (0.02, 0.9), xycoords="axes fraction")
+    axes.set_yticks(range(2), intervals)
+    axes.set_ylim(-0.6, 1.9)
+    axes.set_xlabel("difference in error rate")
+    return figure
 
 
 def _overview() -> str:
