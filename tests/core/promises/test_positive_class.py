@@ -301,4 +301,4 @@ def test_an_auc_below_one_half_has_a_note_with_the_remedy() -> None:
         ),
         "delong",
     )
-    assert TURNED in " ".join(str(compared.summary()).split())
+    assert TURNED in " ".join(str(compared.summary(notes=True)).split())

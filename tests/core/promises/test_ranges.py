@@ -163,7 +163,7 @@ def test_error_rates_end_at_0_and_the_note_says_so(name):
     result = result_of(name, "almost", None)
     assert result.conf_int()[0] == 0
     assert cut_notes(result) == [CUT.format("lower", 0, "smallest")]
-    shown = " ".join(result.summary().as_text().split())
+    shown = " ".join(result.summary(notes=True).as_text().split())
     assert CUT.format("lower", 0, "smallest") in shown
     # A p-value is that of the method.
     assert result.equivalence(0, 0.9).conf_int[0] == 0
@@ -201,7 +201,7 @@ def test_an_interval_reaches_to_its_estimate():
     assert low == pytest.approx(result.estimate)
     assert result.rule.interval("two-sided", 0.5)[0] > result.estimate
     assert "50% interval of the method leaves out its own" in result.summary(0.5).as_text()
-    assert "leaves out" not in result.summary().as_text()
+    assert "leaves out" not in result.summary(notes=True).as_text()
 
 
 # Three more of the kind.

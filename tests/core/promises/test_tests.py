@@ -270,7 +270,7 @@ def test_the_result_can_be_kept(name):
 @each_test
 def test_the_result_can_be_shown(name):
     result = result_of(name)
-    text = result.summary().as_text()
+    text = result.summary(notes=True).as_text()
     assert result.method in text
     assert result.verdict[:30] in " ".join(text.split())
     assert result.summary().as_html()

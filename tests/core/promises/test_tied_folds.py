@@ -54,7 +54,7 @@ def test_rules_that_were_never_fitted_are_no_fits():
 
 
 def statistic_notes(result: uv.TestResult) -> list[str]:
-    text = " ".join(result.summary().as_text().split())
+    text = " ".join(result.summary(notes=True).as_text().split())
     return [part for part in text.split("[") if "is not (estimate - null value) / std err" in part]
 
 

@@ -36,7 +36,7 @@ def test_it_answers(result):
 
 
 def test_summary_and_verdict(result):
-    text = result.summary().as_text()
+    text = result.summary(notes=True).as_text()
     assert "Sign test" in text
     assert result.verdict.split(":")[0] in text.replace("\n    ", " ")
 
@@ -62,7 +62,7 @@ def test_from_losses_and_from_a_formula(result):
 def test_compare(result):
     found = uv.compare(X, Y, ["lda", "knn:1", "majority"], ["sign", "corrected_t"], rng=0)
     assert found.result("sign", "lda", "knn:1").pvalue == result.pvalue
-    assert "sign" in found.summary().as_text()
+    assert "sign" in found.summary(notes=True).as_text()
 
 
 # SQLAlchemy and MLflow warn of one another.

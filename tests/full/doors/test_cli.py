@@ -68,7 +68,7 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     verdict, _, summary = outcome.stdout.partition("\n\n")
     assert "95% interval" in verdict
     assert "when learning from" in summary
-    assert "Notes:" in summary
+    assert " more notes: --notes" in summary
     # The verdict has been said.
     assert "Verdict" not in summary
 

@@ -46,7 +46,7 @@ def check_fixed(result, estimand):
     assert (result.n_obs, result.n_fits, result.status) == (60, 0, "ok")
     assert "learn_size" not in result.settings
     assert not any("fitted" in note or "split" in note for note in result.notes)
-    assert "earning-set" not in result.summary().as_text()
+    assert "earning-set" not in result.summary(notes=True).as_text()
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -168,7 +168,7 @@ def test_in_words():
     result = made().fit(500, rng=0)
     assert result.null_value == 1
     assert result.estimand == "ratio of mean squared errors when learning from 19 observations"
-    text = result.summary().as_text()
+    text = result.summary(notes=True).as_text()
     assert "first / second" in text
     assert "se of log" in text
     assert "estimand = 1" in text
@@ -252,7 +252,7 @@ def test_without_an_answer():
     assert result.status.startswith("no ratio: the mean loss of a learner is 0")
     assert "could not be" in result.verdict
     result.plot(Figure().subplots())
-    result.summary().as_text()
+    result.summary(notes=True).as_text()
     few = made(20).fit(5, variance="jackknife", rng=0)
     assert few.status.startswith("too few resamples: 5 pairs")
 
@@ -284,7 +284,7 @@ class TestComparison:
         assert found.contrast == "ratio"
         assert all(each.contrast == "ratio" for each in found.results.values())
         assert found.settings["contrast"] == "ratio"
-        assert "ridge:10.0 / ridge:1.0" in found.summary().as_text()
+        assert "ridge:10.0 / ridge:1.0" in found.summary(notes=True).as_text()
         assert (found.frame.null_value == 1).all()
         ax = found.plot(Figure().subplots())
         assert ax.get_xscale() == "log"

@@ -154,7 +154,7 @@ def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
     }
     assert files(client, run.info.run_id) == names
     folder = Path(client.download_artifacts(run.info.run_id, f"ucvtest/{KEY}", str(tmp_path)))
-    assert (folder / "summary.txt").read_text() == RESULT.summary().as_text() + "\n"
+    assert (folder / "summary.txt").read_text() == RESULT.summary(notes=True).as_text() + "\n"
     assert (folder / "methods.txt").read_text().startswith(RESULT.methods_text())
     assert (folder / "summary.md").read_text() == RESULT.summary().as_markdown()
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")

@@ -103,7 +103,7 @@ def test_no_null_hypothesis_is_tested():
     result = posterior_of(random_losses(draw(uv.BayesianTTest)))
     assert all(map(math.isnan, (result.statistic, result.pvalue, result.null_value)))
     assert result.notes[0].startswith("No null hypothesis is tested and there is no p-value")
-    words = " ".join(result.summary().as_text().split())
+    words = " ".join(result.summary(notes=True).as_text().split())
     assert "Posterior: t (9 df)" in words
     assert "p-value " not in words.split("Verdict")[0]
     assert "Posterior probabilities" in words

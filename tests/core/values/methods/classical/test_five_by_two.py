@@ -126,7 +126,7 @@ def test_f_says_that_there_is_no_interval():
     assert math.isnan(result.se)
     assert "interval" not in result.verdict
     assert result.notes[0].startswith("The test gives only a p-value")
-    words = " ".join(result.summary().as_text().split())
+    words = " ".join(result.summary(notes=True).as_text().split())
     assert "Reference: F(10, 5)" in words
     assert "95% low" not in words
     with pytest.warns(uv.UcvtestWarning, match="no confidence interval: the 5x2 cross-validation"):

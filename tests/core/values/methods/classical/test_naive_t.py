@@ -57,7 +57,7 @@ def test_it_says_that_it_is_not_valid():
     assert result.verdict.endswith(
         "assuming independent resamples, which they are not: this test is not valid)."
     )
-    text = result.summary().as_text()
+    text = result.summary(notes=True).as_text()
     assert "(not valid)" in text.splitlines()[0]
     assert "[1] This test is not valid" in text
 

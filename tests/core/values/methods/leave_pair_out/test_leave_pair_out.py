@@ -450,7 +450,7 @@ class TestResult:
             "Evidence at the 5% level against the null hypothesis that labels and features are "
             "independent: the leave-pair-out AUC"
         )
-        text = result.summary().as_text()
+        text = result.summary(notes=True).as_text()
         assert "Largest number of errors that rejects" in text
         assert "Monte-Carlo standard error of the p-value" in text
         with pytest.warns(UcvtestWarning, match="no confidence interval"):

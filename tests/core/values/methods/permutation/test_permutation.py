@@ -367,7 +367,9 @@ class TestResult:
             "Evidence at the 5% level against the null hypothesis that labels and features are "
             "independent: the out-of-sample error rate"
         )
-        assert "Null:     labels and features are independent" in result.summary().as_text()
+        assert (
+            "Null:     labels and features are independent" in result.summary(notes=True).as_text()
+        )
         with pytest.warns(uv.UcvtestWarning, match="no confidence interval"):
             assert np.isnan(result.conf_int()).all()
 
@@ -404,7 +406,7 @@ class TestResult:
         result = test.fit(30, rng=0)
         # Logs are named after what comes before "test".
         assert result.method.lower().partition(" test")[0] == test.method_name
-        text = result.summary().as_text()
+        text = result.summary(notes=True).as_text()
         assert "out-of-sample error rate" in text
         assert "labels and features are independent" in text
         assert "Corollary 4" in text
