@@ -141,7 +141,7 @@ class ResamplingContract:
         result = self.fit(losses)
         assert result.estimate > 0
         assert result.better == "higher"
-        assert "AUCs" in result.estimand
+        assert "AUC" in result.estimand
         single = self.fit(losses, 1, None)
         assert self.cls.from_losses(losses, 1).null_value == 0.5
         assert single.settings["null_value"] == 0.5

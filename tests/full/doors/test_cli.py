@@ -68,7 +68,7 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     verdict, _, summary = outcome.stdout.partition("\n\n")
     assert "95% interval" in verdict
     assert "when learning from" in summary
-    assert " more notes: --notes" in summary
+    assert " notes: --notes" in summary
     # The verdict has been said.
     assert "Verdict" not in summary
 
@@ -134,7 +134,7 @@ def test_one_learner(csv: Path) -> None:
     assert outcome.exit_code == 0, outcome.output
     assert outcome.stdout.startswith("The ")
     assert "1 more note: --notes" in outcome.stdout
-    assert "p-value" in run(csv, *QUICK, "--notes").stdout
+    assert "Notes:" in run(csv, *QUICK, "--notes").stdout
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_counts_as_weights_are_copies_that_are_a_cluster(contrast, fit):
     assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
     assert found.se == pytest.approx(expected.se, rel=1e-12)
     assert found.tables["Learners"]["se"] == pytest.approx(expected.tables["Learners"]["se"])
-    assert "weighted expected own loss" in found.estimand
+    assert "weighted mean own loss" in found.estimand
 
 
 def test_weighted_rows_of_clusters():

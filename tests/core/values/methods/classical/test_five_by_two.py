@@ -136,7 +136,7 @@ def test_f_says_that_there_is_no_interval():
 def test_t_says_that_one_mean_is_its_estimate():
     result = uv.FiveByTwoTTest.from_losses(random_losses(draw(uv.FiveByTwoTTest))).fit()
     assert f"the mean of all ten is {result.diagnostics['mean']:.4g}" in result.notes[0]
-    assert "learning-set size 20" in result.estimand
+    assert "learning from 20 observations" in result.estimand
 
 
 @BOTH

@@ -47,7 +47,7 @@ def test_folds_of_scikit_learn_are_admitted():
     np.testing.assert_array_equal(result.diagnostics["fold_means"], [losses.means[0]])
     assert result.settings["n_folds"] == 4
     assert result.settings["design"].startswith("KFold")
-    assert "learning-set size 16 or 17" in result.estimand
+    assert "learning from 16 or 17" in result.estimand
 
 
 def test_given_losses_that_are_no_use_are_refused():
