@@ -35,11 +35,8 @@ class Note(str):
         note.line, note.importance = line, importance
         return note
 
-    def __getnewargs__(self) -> tuple[str, str, int]:
-        return str(self), self.line, self.importance
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.__getnewargs__()
+        return type(self), (str(self), self.line, self.importance)
 
 
 def reworded(note: str, change: Callable[[str], str]) -> str:

@@ -113,7 +113,7 @@ def test_the_region_of_a_roc_curve_contains_its_points(curves):
 def test_out_of_fold_predictions_are_about_rules_learnt_here():
     fold = (np.arange(30) // 2) % 3
     curve = uv.curves.roc(Y, {"good": GOOD}, fold=fold)
-    assert "of the rules learnt here, rows pooled over 3 folds" in str(curve.settings["estimand"])
+    assert "of the rules fitted here, rows pooled over 3 folds" in str(curve.settings["estimand"])
     assert any("not the cross-validated AUC" in " ".join(note.split()) for note in curve.notes)
     assert curve.settings["n_folds"] == 3
     fixed = uv.curves.roc(Y, {"good": GOOD})

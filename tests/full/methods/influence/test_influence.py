@@ -510,7 +510,10 @@ class TestSummary:
     def test_bootstrap(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(scheme="bootstrap", rng=0)
         assert result.method == "Influence-function test by leave-pair-out bootstrap"
-        assert result.estimand == "AUC with bootstrap learning sets of 60 (positive class 1)"
+        assert (
+            result.estimand
+            == "AUC when learning from bootstrap samples of 60 observations (positive class 1)"
+        )
 
     def test_from_formula(self):
         import pandas as pd

@@ -125,7 +125,7 @@ def test_a_cell_that_is_empty_has_an_interval():
 
 def test_words(losses):
     alone = uv.CrossValidationWaldTest.from_losses(losses[False], "lda").fit()
-    assert alone.estimand.startswith("F1 of the 5 rules learnt here, parts pooled over the folds")
+    assert alone.estimand.startswith("F1 of the 5 rules fitted here, parts pooled over the folds")
     assert alone.settings["loss"] == "f1"
     assert alone.better == "higher"
     assert "Score:" in str(alone.summary())

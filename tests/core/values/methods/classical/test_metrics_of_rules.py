@@ -611,7 +611,7 @@ def test_of_learners_it_is_the_metric_of_their_predictions():
         )
         assert result.estimate == fitted(losses, 0, 1).estimate == fitted(fixed, 0, 1).estimate
         assert result.conf_int() == fitted(fixed, 0, 1).conf_int()
-        assert "rules learnt on this one learning set" in result.estimand
+        assert "rules fitted to this learning set" in result.estimand
 
 
 def test_a_rule_without_a_value_leaves_the_others_their_answer():

@@ -98,7 +98,7 @@ def test_folds_keep_pairs_to_themselves():
     assert centers.se == pytest.approx(of_folds.std(ddof=1) / math.sqrt(5), rel=1e-12)
     assert found.se == pytest.approx(of_folds.std(ddof=1) * math.sqrt(1 / 5 + 1 / 4), rel=1e-12)
     assert result.n_fits == 5
-    assert result.estimand.endswith("of the 5 rules learnt here, pairs within folds")
+    assert result.estimand.endswith("of the 5 rules fitted here, pairs within folds")
     both = fit(losses, "a", "b", test=uv.CrossValidationWaldTest)
     assert both.se == pytest.approx(
         (losses.values[0] - losses.values[1]).std(ddof=1) / math.sqrt(N), rel=1e-12
