@@ -325,8 +325,11 @@ def description(result: Outcome) -> str:
 
 def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     """Write the artifacts that are files."""
-    noted = isinstance(result, TestResult) or _is_comparison(result)
-    summary = result.summary(notes=True) if noted else result.summary()
+    summary = (
+        result.summary(notes=True)
+        if isinstance(result, TestResult) or _is_comparison(result)
+        else result.summary()
+    )
     (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
     (folder / "summary.txt").write_text(summary.as_text() + "\n", encoding="utf-8")
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")

@@ -437,7 +437,7 @@ def _caution(doubt: str) -> Note:
 
 def _weak(cells: CellsAbout, recommended: Evidence) -> list[str]:
     """The cells that are below 90%, and what does better."""
-    listed = []
+    listed: list[str] = []
     if recommended.weak:
         named_cells = "; ".join(map(str, recommended.weak[:WEAK_CELLS]))
         n_unnamed = len(recommended.weak) - WEAK_CELLS

@@ -191,7 +191,7 @@ def both_named(result: ResultFields) -> str:
         isinstance(name, str) and len(name) <= LONGEST_NAME for name in names
     ):
         return "the two learners"
-    return " and ".join(names)
+    return f"{names[0]} and {names[1]}"
 
 
 def named(result: ResultFields, first_or_second: str) -> str:
