@@ -212,7 +212,7 @@ class FromPredictions:
         >>> losses = uv.Losses.from_predictions(y, {"a": a, "b": b})
         >>> result = uv.McNemarTest.from_losses(losses).fit()
         >>> result.estimand, result.n_obs, result.n_fits
-        ('difference of the error rates of these rules', 8, 0)
+        ('difference in error rate of these rules', 8, 0)
         >>> round(result.pvalue, 3)
         0.375
 

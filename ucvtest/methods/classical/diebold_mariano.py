@@ -100,7 +100,7 @@ class DieboldMarianoTest(ResamplingTest):
     >>> losses = uv.Losses.from_predictions(y, forecasts, loss="squared")
     >>> result = uv.DieboldMarianoTest.from_losses(losses, "last", "mean").fit(horizon=1)
     >>> result.estimand
-    'difference of the mean squared errors of these rules'
+    'difference in mean squared error of these rules'
     """
 
     method_name = "diebold_mariano"

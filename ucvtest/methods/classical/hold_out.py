@@ -142,7 +142,7 @@ class HoldOutTest(ResamplingTest):
     >>> X, y = load_iris(return_X_y=True)
     >>> result = uv.HoldOutTest(X[50:, :2], y[50:], "lda").fit(rng=0)
     >>> result.estimand
-    'error rate of the rule learnt on this one learning set of 66'
+    'error rate of the rule fitted to this learning set of 66'
     >>> result.tables["Intervals"]["interval"]
     ('t', 'exact binomial')
     """
