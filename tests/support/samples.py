@@ -1,7 +1,10 @@
-"""Real data and learning sets that the tests of learners share."""
+"""Samples and learning sets that tests share: programs are compiled for few shapes.
+
+A test of tests or metrics takes one of the first four; those of learners take real data.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -14,6 +17,36 @@ from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import Predictions
 
 N_SETS = 60
+
+
+class Given(NamedTuple):
+    """Two classes by 0 and 1, or three by 0, 1 and 2; amounts; and groups of two rows."""
+
+    X: np.ndarray
+    y: np.ndarray
+    amounts: np.ndarray
+    groups: np.ndarray
+
+
+def _given(n_obs: int, n_columns: int, n_classes: int = 2) -> Given:
+    """Classes in turn, that the first feature tells apart in part."""
+    rng = np.random.default_rng(n_obs)
+    y = np.arange(n_obs) % n_classes
+    X = rng.normal(size=(n_obs, n_columns))
+    X[:, 0] += y
+    amounts = X.sum(axis=1) + rng.normal(size=n_obs)
+    return Given(X, y, amounts, rng.permutation(np.arange(n_obs) // 2))
+
+
+TINY = _given(8, 1)
+"""For what enumerates all learning sets."""
+
+SMALL = _given(24, 2)
+
+PAIRED = _given(40, 3)
+"""In twenties of two: groups, folds of four or five, halves."""
+
+CLASSES = _given(60, 3, n_classes=3)
 
 
 def breast_cancer(n_obs: int = 100, n_columns: int = 5) -> Sample:

@@ -6,12 +6,10 @@ import pytest
 from sklearn import metrics
 
 import ucvtest as uv
+from tests.support.samples import PAIRED
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(44, 2))
-Y = (X[:, 0] + RNG.normal(size=44) > 0).astype(int)
-THREE = np.arange(44) % 3
-AMOUNTS = X @ [1.0, -1.0] + RNG.normal(size=44)
+X, Y, AMOUNTS, _ = PAIRED
+THREE = np.arange(40) % 3
 FAST = ("nearest_centroid", "majority")
 
 ERRORS = {

@@ -9,13 +9,11 @@ from sklearn.metrics import get_scorer, make_scorer, mean_squared_error
 from typer.testing import CliRunner
 
 import ucvtest as uv
+from tests.support.samples import PAIRED
 from ucvtest.cli import app
 from ucvtest.results.units import WITH_ESTIMATES
 
-RNG = np.random.default_rng(5)
-X = RNG.normal(size=(48, 2))
-Y = (X[:, 0] + RNG.normal(size=48) > 0).astype(int)
-AMOUNTS = X @ [1.0, 0.5] + RNG.normal(size=48)
+X, Y, AMOUNTS, _ = PAIRED
 FLOWERS, SPECIES = load_iris(return_X_y=True)
 
 CLASSICAL = [
@@ -262,6 +260,7 @@ def test_a_checkpoint_of_losses_is_not_one_of_scores(tmp_path):
         uv.compare(X, Y, [SINGLE, "majority"], loss="zero_one", **options)
 
 
+@pytest.mark.seconds(6, reason="imports MLflow")
 def test_mlflow_logs_scores():
     content = pytest.importorskip("ucvtest_mlflow.content")
     score, loss, _ = mirrored(uv.HoldOutTest, "accuracy")
@@ -277,7 +276,7 @@ def test_mlflow_logs_scores():
 def test_the_shell_speaks_of_scores(tmp_path):
     path = tmp_path / "table.csv"
     rows = np.column_stack([X, Y])
-    np.savetxt(path, rows, delimiter=",", header="a,b,ill", comments="")
+    np.savetxt(path, rows, delimiter=",", header="a,b,c,ill", comments="")
     common = ["compare", str(path), "--target", "ill", "--learner", SINGLE, "--json", "-"]
     named = [*common, "--other", "majority", "--test", "hold_out"]
     runner = CliRunner()

@@ -131,6 +131,7 @@ def test_large_learning_sets_have_the_jackknife_only(n, g):
     assert found["jackknife"] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.seconds(3, reason="167 960 learning sets")
 def test_variance_of_an_additive_kernel_in_closed_form():
     # Phi_0 of degree one: the complete statistic is a mean of h_i/m, whatever n and g.
     n, g = 20, 9

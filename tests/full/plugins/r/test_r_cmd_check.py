@@ -34,9 +34,8 @@ def test_description_is_the_only_place_with_a_maintainer() -> None:
     assert [path.name for path in texts if address in path.read_text()] == []
 
 
-@pytest.mark.first
-@pytest.mark.timeout(2 * LIMIT_OF_CHECK)
-def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
+def check(tmp_path: Path, *options: str) -> None:
+    """Have R check the package with these options: it finds nothing, and skips no test."""
     environment = clean_environment()
     # No network: an empty repository instead of one that R would ask for dependencies.
     (tmp_path / "src" / "contrib").mkdir(parents=True)
@@ -57,7 +56,7 @@ def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
     run_command(build, cwd=tmp_path, env=environment)
     (archive,) = tmp_path.glob("ucvtest_*.tar.gz")
     log = run_command(
-        ["R", "CMD", "check", "--as-cran", "--no-manual", "--ignore-vignettes", archive],
+        ["R", "CMD", "check", "--no-manual", "--ignore-vignettes", *options, archive],
         cwd=tmp_path,
         env=environment | quiet | quickly(),
         limit=LIMIT_OF_CHECK,
@@ -67,3 +66,10 @@ def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
     # The package's own tests skip where there is no Python; here there is one.
     (report,) = (tmp_path / "ucvtest.Rcheck" / "tests").glob("testthat.Rout")
     assert re.search(r"\[ FAIL 0 \| WARN 0 \| SKIP 0 \| PASS \d+ \]", report.read_text())
+
+
+# As for CRAN, and with examples: tests/nightly/plugins/r.
+@pytest.mark.first
+@pytest.mark.timeout(2 * LIMIT_OF_CHECK)
+def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
+    check(tmp_path, "--no-examples")
