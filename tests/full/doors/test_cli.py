@@ -605,7 +605,7 @@ def run_gate(path: Path, scores: str, *options: str, margin: str = "0.05") -> An
         ("new,old", (), 0, "Noninferior"),
         ("bad,old", (), 1, "Inferior"),
         ("old,new", (), 3, "It is undecided"),
-        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "It is undecided"),
+        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "Undecided"),
     ],
 )
 def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options, status, word):
