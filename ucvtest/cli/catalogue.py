@@ -20,7 +20,8 @@ class ListsTests(NamesOptions):
 
         # Those that compare first, and of these the valid ones.
         listed = sorted(TESTS.values(), key=lambda cls: (not cls.compares, not cls.valid))
-        lines = (f"  {cls.method_name:<25} {cls.in_short}" for cls in listed)
+        longest = max(len(name) for name in TESTS)
+        lines = (f"  {cls.method_name:<{longest}}  {cls.in_short}" for cls in listed)
         self.help = (self.help or "").replace("{tests}", "\n".join(lines))
         super().format_help_text(ctx, formatter)
 
@@ -60,9 +61,10 @@ def example(
     \b
     Then for example:
       ucvtest compare example.csv --target ill --learner lda --other knn:3 \\
-          --drop model_a --drop model_b
-      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc \\
-          --pos-label yes
+          --drop model_a,model_b
+      ucvtest doctor example.csv
+      ucvtest predictions example.csv --target ill --scores model_a,model_b \\
+          --loss auc --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(example):
         if file.exists() and not force:

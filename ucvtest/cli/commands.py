@@ -7,6 +7,8 @@ import typer
 from ucvtest.cli.advise import advise
 from ucvtest.cli.catalogue import ListsTests, example, learners, tests
 from ucvtest.cli.compare import compare
+from ucvtest.cli.compiled import keep_compiled_programs
+from ucvtest.cli.doctor import doctor
 from ucvtest.cli.errors import NamesOptions
 from ucvtest.cli.gate import gate
 from ucvtest.cli.plan import plan
@@ -24,6 +26,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line with the arguments of this process."""
+    keep_compiled_programs()
     app(prog_name="ucvtest")
 
 
@@ -46,6 +49,7 @@ def _group(
 
 
 app.command(cls=ListsTests)(compare)
+app.command(cls=NamesOptions)(doctor)
 app.command(cls=NamesOptions)(predictions)
 app.command(cls=NamesOptions)(advise)
 app.command(cls=NamesOptions)(select)

@@ -97,8 +97,11 @@ def compare(
     correction: Annotated[
         CorrectionName,
         typer.Option(
-            help="How p-values of several pairs are adjusted. With simultaneous, their intervals "
-            "are adjusted too, by their correlation, and the best set is printed."
+            metavar="NAME",
+            help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
+            "holm-sidak, simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none. With "
+            "simultaneous, their intervals are adjusted too, by their correlation, and the best "
+            "set is printed.",
         ),
     ] = "holm",
     baseline: Annotated[
@@ -237,16 +240,17 @@ def compare(
       polynomial:3        polynomials of degree 3 of every feature
       gaussian_nb         naive Bayes with normal features
       knn:5               5 nearest neighbours
-      ridge:1.0           ridge regression (on 0/1 labels for classes), penalty 1.0
-      kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf for the Gaussian kernel
+      ridge:1.0           ridge regression, penalty 1.0; of 0/1 labels for classes
+      kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf: Gaussian kernel
       logistic:0.1        logistic regression, ridge penalty
-      logistic, svm       names alone, also ridge, lasso, elastic_net, knn and random_forest:
-                          scikit-learn's estimators with their defaults (ucvtest learners)
+      logistic, svm       names alone, also ridge, lasso, elastic_net, knn and
+                          random_forest: scikit-learn's estimators with their
+                          defaults (ucvtest learners)
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
       elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
-      lasso_path:50       50 lassos with penalties from 0.5 to 0.005; ridge_path likewise
+      lasso_path:50       50 lassos, penalties from 0.5 to 0.005; also ridge_path
       majority            the most frequent class: the least a learner must beat
-      cox:0.1             Cox regression, for survival times, which Python and R take here
+      cox:0.1             Cox regression, for survival times: in Python and R
 
     \b
     Examples:

@@ -109,12 +109,14 @@ def gate(
     \b
     Examples:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
-      ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
-      ucvtest gate visits.csv --target died --scores new,old --margin 0.05 --groups patient
-      ucvtest gate answers.csv --model model --item question --value correct \\
-          --scores new,old --loss correct --margin 0.05
-      ucvtest gate holdout.csv --target days --event died --scores new,old --margin 0.05 \\
-          --metric harrell
+      ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 \\
+          --metric mcc
+      ucvtest gate visits.csv --target died --scores new,old --margin 0.05 \\
+          --groups patient
+      ucvtest gate answers.csv --model model --item question \\
+          --value correct --scores new,old --loss correct --margin 0.05
+      ucvtest gate holdout.csv --target days --event died --scores new,old \\
+          --margin 0.05 --metric harrell
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json, report)

@@ -91,7 +91,8 @@ def plan(
 
     \b
     Examples:
-      ucvtest plan pilot.csv --target died --learner lda --other knn:5 --difference 0.1
+      ucvtest plan pilot.csv --target died --learner lda --other knn:5 \\
+          --difference 0.1
       ucvtest plan pilot.csv --target died --learner lda --width 0.06
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(plan):

@@ -100,7 +100,12 @@ def predictions(
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
     alternative: AlternativeOption = "two-sided",
     correction: Annotated[
-        CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
+        CorrectionName,
+        typer.Option(
+            metavar="NAME",
+            help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
+            "holm-sidak, simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none.",
+        ),
     ] = "holm",
     model: ModelOption = None,
     item: ItemOption = None,
@@ -126,15 +131,20 @@ def predictions(
     \b
     Examples:
       ucvtest predictions holdout.csv --target died --scores new,old
-      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
-          --pos-label yes
-      ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
-      ucvtest predictions holdout.csv --target days --event died --scores new,old --metric uno
-      ucvtest predictions answers.csv --scores model --loss correct --groups question
-      ucvtest predictions answers.csv --model model --item question --value correct \\
-          --scores new,old --loss correct
-      ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
-      ucvtest predictions heart.csv --target died --scores new,old --report heart.html
+      ucvtest predictions holdout.csv --target died --scores p_new,p_old \\
+          --loss auc --pos-label yes
+      ucvtest predictions holdout.csv --target died --scores new,old \\
+          --metric f1 --pos-label yes
+      ucvtest predictions holdout.csv --target days --event died \\
+          --scores new,old --metric uno
+      ucvtest predictions answers.csv --scores model --loss correct \\
+          --groups question
+      ucvtest predictions answers.csv --model model --item question \\
+          --value correct --scores new,old --loss correct
+      ucvtest predictions folds.csv --target died --scores p_new,p_old \\
+          --loss auc --fold fold
+      ucvtest predictions heart.csv --target died --scores new,old \\
+          --report heart.html
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json, report)

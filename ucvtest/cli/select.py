@@ -72,7 +72,8 @@ def select(
 
     \b
     Example:
-      ucvtest select heart.csv --target died --learner lda --learner knn:5 --learner majority
+      ucvtest select heart.csv --target died --learner lda \\
+          --learner knn:5 --learner majority
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(select):
         check_options(0.05, plot, json)

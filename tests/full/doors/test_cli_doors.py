@@ -16,6 +16,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import ucvtest as uv
@@ -508,7 +509,10 @@ def test_choices_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["compare", "predictions", "advise", "select", "plan", "gate", "learners", "tests", "example"],
+    [
+        *("compare", "doctor", "predictions", "advise", "select", "plan", "gate", "learners"),
+        *("tests", "example"),
+    ],
 )
 def test_help_by_one_letter(command: str) -> None:
     outcome = run(command, "-h")
@@ -523,6 +527,17 @@ def test_lines_are_as_long_as_the_terminal(plain: Path) -> None:
     )
     assert max(map(len, narrow.splitlines())) <= 48
     assert 60 < max(map(len, wide.splitlines())) <= 100
+
+
+def commands() -> list[str]:
+    group: Any = get_command(cli.app)
+    return sorted(group.commands)
+
+
+@pytest.mark.parametrize("command", ["", *commands()])
+def test_help_fits_80_columns(command: str) -> None:
+    shown = run(*command.split(), "--help", terminal_width=80).stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 
 def test_completion_is_offered() -> None:

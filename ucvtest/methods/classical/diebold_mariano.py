@@ -104,7 +104,7 @@ class DieboldMarianoTest(ResamplingTest):
     """
 
     method_name = "diebold_mariano"
-    in_short = "the last third of a series, variance of losses in time"
+    in_short = "last third of a series, variance of losses in time"
     r_function = "diebold_mariano_test"
     admits = "fixed rules, or splits that learn from rows before those that they test"
     of_fixed_rules = True

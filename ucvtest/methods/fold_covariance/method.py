@@ -94,7 +94,7 @@ class FoldCovarianceTest(HypothesisTest):
     """
 
     method_name = "fold_covariance"
-    in_short = "10 folds, with the limits of an estimate of their own variance"
+    in_short = "10 folds, with limits for their own variance"
     takes_groups = True
     admits = "K-fold cross-validation, also repeated, with the loss of every observation"
     needs_values = True
