@@ -13,7 +13,6 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import ucvtest as uv
-from tests.support.paths import ROOT
 from ucvtest import cli
 from ucvtest.cli.catalogue import EXAMPLE
 from ucvtest.cli.options import (
@@ -338,16 +337,6 @@ def test_json_of_another_shape_is_refused_for_what_it_is(tmp_path, text, said):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(ValueError, match=said):
         read_table(tmp_path / "a.json")
-
-
-def test_the_example_of_github_actions_runs_gate(folder):
-    text = (ROOT / "examples" / "github_actions" / "gate.yml").read_text()
-    (line,) = re.findall(r"ucvtest (gate .*) > verdict.txt", text)
-    few_patients().rename(columns={"died": "y", "n": "new", "o": "old"}).to_csv("holdout.csv")
-    found = typed(line)
-    assert found.exit_code == 3
-    assert (folder / "gate.html").exists()
-    assert "exit ${{ steps.ask.outputs.status }}" in text
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,21 @@
 """The files that whoever publishes needs agree with the project: workflows, recipe, paper."""
 
 import importlib.util
+import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 import ucvtest as uv
 from tests.support.paths import ROOT
+from tests.support.processes import finished
 from tests.support.scripts import script
 from ucvtest.advice.calibration import calibration_table
 
@@ -125,3 +130,84 @@ def test_coverage_in_the_paper_is_that_of_the_table() -> None:
     for mean, lowest, _ in said:
         assert re.search(rf"{mean}% \((?:lowest problem )?{lowest}%\)", words), (mean, lowest)
     assert "run: {}, {} and {} of them".format(*(n for *_, n in said)) in words
+
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+EXAMPLE = ROOT / "examples" / "github_actions" / "gate.yml"
+
+
+def ask(folder: Path, command: str, inputs: dict[str, Any]) -> tuple[int, str, str, str]:
+    """Exit status, log, summary and output of the action's step, with this ``ucvtest``."""
+    (step,) = (step for step in ACTION["runs"]["steps"] if step.get("id") == "gate")
+    values = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | inputs
+    given = {
+        variable: str(values[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", text)[1]])  # type: ignore[index]
+        for variable, text in step["env"].items()
+    }
+    (folder / "ucvtest").write_text(f"#!/bin/sh\n{command}\n")
+    (folder / "ucvtest").chmod(0o755)
+    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    # As GitHub runs it.
+    done = finished(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env=os.environ | given | files | {"PATH": f"{folder}:{os.environ['PATH']}"},
+    )
+    summary, output = (
+        Path(files[name]).read_text() if Path(files[name]).exists() else ""
+        for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
+    )
+    return done.returncode, done.stdout, summary, output
+
+
+@pytest.mark.parametrize(
+    ("status", "undecided", "expected", "said"),
+    [
+        (0, "notice", 0, ""),
+        (1, "notice", 1, "::error"),
+        (3, "notice", 0, "::notice"),
+        (3, "fail", 1, "::error"),
+        (2, "notice", 2, "::error"),
+    ],
+)
+def test_the_action_is_red_if_the_new_model_is_worse(
+    status: int, undecided: str, expected: int, said: str, tmp_path: Path
+) -> None:
+    inputs = {"file": "a b.csv", "scores": "new,old", "margin": 0.02, "undecided": undecided}
+    inputs |= {"options": "--groups patient --metric 'fbeta(2)'"}
+    command = f'for word; do echo "<$word>"; done; exit {status}'
+    found, log, summary, output = ask(tmp_path, command, inputs)
+    assert found == expected
+    words = ["gate", "a b.csv", "--scores", "new,old", "--margin", "0.02"]
+    words += ["--groups", "patient", "--metric", "fbeta(2)"]
+    shown = "\n".join(f"<{word}>" for word in words)
+    assert log.startswith(shown)
+    assert re.findall("::[a-z]+", log)[:1] == ([said] if said else [])
+    decision = {0: "pass", 1: "fail", 3: "undecided"}.get(status)
+    assert output == (f"decision={decision}\n" if decision else "")
+    assert (shown in summary) == (decision is not None)
+
+
+def test_the_example_uses_the_action(tmp_path: Path) -> None:
+    (inputs,) = (step["with"] for step in steps_of(EXAMPLE) if "ucvtest" in step.get("uses", ""))
+    assert inputs.keys() <= ACTION["inputs"].keys()
+    required = {name for name, each in ACTION["inputs"].items() if each.get("required")}
+    assert required <= inputs.keys()
+    # Twelve patients, whose rows are right or wrong together, decide nothing.
+    patient = np.repeat(np.arange(12), 50)
+    y = np.arange(600) % 2
+    wrong = {"new": patient < 2, "old": (patient > 1) & (patient < 5)}
+    columns = {name: np.where(each, 1 - y, y) for name, each in wrong.items()}
+    pd.DataFrame({"patient": patient, "y": y, **columns}).to_csv(tmp_path / "holdout.csv")
+    command = f'exec "{sys.executable}" -m ucvtest "$@"'
+    found, log, summary, output = ask(tmp_path, command, inputs)
+    assert (found, output) == (0, "decision=undecided\n"), log
+    assert "Undecided" in summary
+    assert (tmp_path / "gate.html").exists()
+
+
+def test_inputs_of_the_action_are_explained() -> None:
+    page = (ROOT / "docs" / "tutorials" / "gate.md").read_text()
+    for name, each in ACTION["inputs"].items():
+        assert each["description"]
+        assert f"| `{name}` |" in page
