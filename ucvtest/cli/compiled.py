@@ -67,8 +67,8 @@ def _processor() -> str:
     except OSError:
         return f"{platform.machine()} {platform.node()}"
     first, *_ = text.partition("\n\n")
-    told = ("model name", "flags", "CPU part", "Features")
-    lines = [line for line in first.splitlines() if line.startswith(told)]
+    fields = ("model name", "flags", "CPU part", "Features")
+    lines = [line for line in first.splitlines() if line.startswith(fields)]
     return "\n".join([platform.machine(), *lines])
 
 
@@ -76,5 +76,5 @@ def _is_private(folder: Path) -> bool:
     """Whether nobody else can put a program there, which would run as this user."""
     if not os.access(folder, os.W_OK):
         return False
-    found = folder.stat()
-    return os.name != "posix" or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
+    status = folder.stat()
+    return os.name != "posix" or (status.st_uid == os.getuid() and not status.st_mode & 0o022)

@@ -23,7 +23,7 @@ MOST_CLASSES = 10
 
 
 def _word(*words: str) -> re.Pattern[str]:
-    """Matches column names of which one of these is a part, such as patient in patient_id."""
+    """Matches column names that contain one of these words, such as patient_id for patient."""
     return re.compile(rf"(?:^|[\W_])(?:{'|'.join(words)})\d*(?:$|[\W_])", re.IGNORECASE)
 
 
@@ -55,7 +55,7 @@ class Column:
     """The least and the greatest number."""
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The values in words."""
         few = ", ".join(map(str, self.levels[:MOST_CLASSES]))
         words = {
@@ -69,7 +69,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a file seem to be."""
+    """The roles that the columns of a file seem to have."""
 
     target: Column | None
     features: tuple[Column, ...]
@@ -92,8 +92,8 @@ class Roles:
             "survival time": self.time,
             "event of a survival time": self.event,
         }
-        for role, found in single.items():
-            if found == column:
+        for role, role_column in single.items():
+            if role_column == column:
                 return role
         if column in self.predictions:
             return "predictions of a model"
@@ -135,16 +135,16 @@ def doctor(
         typer.echo(f"{data}: {len(table)} rows, {len(columns)} columns\n")
         longest = max(len(str(column.name)) for column in columns)
         for column in columns:
-            line = f"{column.name:<{longest}}  {roles.of(column)}: {column.said}"
+            line = f"{column.name:<{longest}}  {roles.of(column)}: {column.description}"
             typer.echo(textwrap.fill(line, width(), subsequent_indent=" " * (longest + 2)))
         if target is None and roles.target is not None:
             typer.echo("\nRoles are guesses: --target and --scores name others.")
         form = {"--sep": sep, "--sheet": sheet}
         options = [word for pair in form.items() if pair[1] is not None for word in pair]
-        asked = list(_questions(roles, len(table), data, options))
-        for question, command in asked:
+        questions = list(_questions(roles, len(table), data, options))
+        for question, command in questions:
             typer.echo(f"\n{textwrap.fill(question, width())}\n{_typed(command)}")
-        if not asked:
+        if not questions:
             typer.echo(f"\n{textwrap.fill(_no_question(roles), width())}")
 
 
@@ -179,7 +179,7 @@ def _column(values: "pd.Series[Any]") -> Column:
 def _roles(
     columns: Sequence[Column], n_rows: int, target: str | None, scores: Sequence[str] | None
 ) -> Roles:
-    """What columns are: what is named first, then names, then values."""
+    """The role of each column: options decide first, then names, then values."""
     free = [column for column in columns if column.name not in (target, *(scores or ()))]
 
     def take(pattern: re.Pattern[str], *kinds: str) -> Column | None:
@@ -212,8 +212,8 @@ def _roles(
     features = [column for column in free if column not in (found_target, *predictions)]
     if not features and scores is None:
         # Numbers from 0 to 1 may be measurements.
-        features = [each for each in predictions if not PREDICTIONS.search(str(each.name))]
-        predictions = [each for each in predictions if each not in features]
+        features = [column for column in predictions if not PREDICTIONS.search(str(column.name))]
+        predictions = [column for column in predictions if column not in features]
     return Roles(
         target=found_target if event is None else None,
         features=tuple(features),
@@ -270,7 +270,7 @@ def _guessed_target(columns: Sequence[Column], scores: Sequence[str] | None) -> 
         [column for column in likely if column.kind == "classes"],
         [column for column in likely if column.kind == "numbers"],
     )
-    return next((found[-1] for found in choices if found), None)
+    return next((choice[-1] for choice in choices if choice), None)
 
 
 def _may_predict(column: Column, target: Column | None) -> bool:
@@ -288,7 +288,7 @@ def _may_predict(column: Column, target: Column | None) -> bool:
 def _questions(
     roles: Roles, n_rows: int, data: Path, options: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """What can be asked, and the words of each command."""
+    """Each question that the file can answer, and the words of its command."""
     of_rows = [] if roles.groups is None else ["--groups", str(roles.groups.name)]
     of_rows += options
     if roles.target is not None and roles.features:
@@ -308,15 +308,15 @@ def _questions(
         return
     target = roles.target
     if target is None:
-        marked = [each for each in roles.predictions if set(each.levels) == {0, 1}]
+        marked = [column for column in roles.predictions if set(column.levels) == {0, 1}]
         if roles.fold is None:
             yield from _of_models(
                 marked, "right and wrong answers", data, [], ["--loss", "correct", *of_rows]
             )
         return
     truth = ["--target", str(target.name)]
-    for columns, meaning, how in _forms(roles.predictions, target):
-        yield from _of_models(columns, meaning, data, truth, [*how, *of_rows])
+    for columns, meaning, form_options in _forms(roles.predictions, target):
+        yield from _of_models(columns, meaning, data, truth, [*form_options, *of_rows])
 
 
 def _of_learners(
@@ -330,16 +330,16 @@ def _of_learners(
         for column in (
             *roles.predictions,
             *roles.unused,
-            *(each for each in (roles.fold, roles.repeat, roles.time) if each is not None),
+            *(column for column in (roles.fold, roles.repeat, roles.time) if column is not None),
         )
     ]
-    how = [option for name in left_out for option in ("--drop", name)]
+    feature_options = [option for name in left_out for option in ("--drop", name)]
     if not any("," in name for name in left_out):
-        how = ["--drop", ",".join(left_out)] if left_out else []
+        feature_options = ["--drop", ",".join(left_out)] if left_out else []
     if any(column.is_textual for column in roles.features):
-        how.append("--one-hot")
+        feature_options.append("--one-hot")
     if any(column.n_missing for column in (target, *roles.features)):
-        how += ["--missing", "drop"]
+        feature_options += ["--missing", "drop"]
     file = [str(data), "--target", str(target.name)]
     of_classes = target.kind == "classes"
     first, second = ("lda", "knn:5") if of_classes else ("ridge:1.0", "knn:5")
@@ -347,16 +347,16 @@ def _of_learners(
     names = f"such as {first} and {second} (ucvtest learners lists them)"
     yield (
         f"Do two learners, {names}, differ in the prediction of {target.name}?",
-        ["compare", *file, *two, *how, *of_rows],
+        ["compare", *file, *two, *feature_options, *of_rows],
     )
     yield (
         "How good is one learner, with its confidence interval?",
-        ["compare", *file, "--learner", first, *how, *of_rows],
+        ["compare", *file, "--learner", first, *feature_options, *of_rows],
     )
     if of_classes:
         yield (
             "How many observations are needed to find a difference of 0.1?",
-            ["plan", *file, *two, "--difference", "0.1", *how, *of_rows],
+            ["plan", *file, *two, "--difference", "0.1", *feature_options, *of_rows],
         )
     n = n_rows if roles.groups is None else roles.groups.n_different
     yield ("Which test suits this number of observations?", ["advise", "--n", str(n)])
@@ -365,27 +365,33 @@ def _of_learners(
 def _forms(
     predictions: Sequence[Column], target: Column
 ) -> Iterator[tuple[list[Column], str, list[str]]]:
-    """Predictions of one form, what they are, and the options that say so."""
+    """Predictions of one form, its name, and the options that say so."""
     from ucvtest.data.positive_class import says_positive
 
     if target.kind != "classes":
         yield list(predictions), "predicted numbers", ["--loss", "squared"]
         return
-    labels = [each for each in predictions if each.levels and set(each.levels) <= {*target.levels}]
+    labels = [
+        column for column in predictions if column.levels and set(column.levels) <= {*target.levels}
+    ]
     yield labels, "predicted classes", []
-    scores = [each for each in predictions if each not in labels and not each.is_textual]
+    scores = [column for column in predictions if column not in labels and not column.is_textual]
     if target.n_different == 2:
-        how = ["--loss", "auc"]
+        form_options = ["--loss", "auc"]
         meaning = "scores"
         if not says_positive(target.levels):
-            # Not decided for the user: the question says what is assumed.
-            how += ["--pos-label", str(target.levels[-1])]
+            # Not decided for the user: the question names the assumption.
+            form_options += ["--pos-label", str(target.levels[-1])]
             meaning = f"scores that are high for {target.name} = {target.levels[-1]}"
-        yield scores, meaning, how
+        yield scores, meaning, form_options
 
 
 def _of_models(
-    columns: Sequence[Column], meaning: str, data: Path, truth: Sequence[str], how: Sequence[str]
+    columns: Sequence[Column],
+    meaning: str,
+    data: Path,
+    truth: Sequence[str],
+    form_options: Sequence[str],
 ) -> Iterator[tuple[str, list[str]]]:
     """Questions about finished models, by their predictions."""
     if not columns:
@@ -397,13 +403,13 @@ def _of_models(
     single = len(names) == 1
     yield (
         f"How good is {listed}, as {meaning}?" if single else f"Do {listed}, as {meaning}, differ?",
-        ["predictions", *file, "--scores", ",".join(names), *how, *gaps],
+        ["predictions", *file, "--scores", ",".join(names), *form_options, *gaps],
     )
     if len(names) > 1:
         new, old = names[:2]
         yield (
             f"May {new} replace {old}, if it may be worse by 0.05?",
-            ["gate", *file, "--scores", f"{new},{old}", "--margin", "0.05", *how, *gaps],
+            ["gate", *file, "--scores", f"{new},{old}", "--margin", "0.05", *form_options, *gaps],
         )
 
 
