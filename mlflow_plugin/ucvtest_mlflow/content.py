@@ -56,6 +56,12 @@ NOT_CHOSEN = ("rng", "backend", "other_backend")
 IN_IMAGE_NAMES = "+" if Version(mlflow.__version__) >= Version("3.11") else "%"
 """Between the parts of the names of pictures."""
 
+HEADLINE = ("estimate", "conf_low", "conf_high", "pvalue")
+"""Numbers that the first result of a run has under short names too: its page cuts long ones."""
+
+VERDICT_TAG = "ucvtest.verdict"
+"""Of the run: that of its first result."""
+
 VERSION_TAG = "ucvtest.version"
 """Of the run: that of each result is in its file."""
 
@@ -146,7 +152,8 @@ def _groups(result: Outcome) -> dict[str, Any]:
 def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
     """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN.
 
-    What stands before the last slash is the section of the page that MLflow draws a chart in.
+    What stands before the last slash is the section of the page that MLflow draws a chart in. The
+    name of the number comes right after it, because the page cuts the ends of long names.
     """
     return [
         Metric(f"{prefix}/{name}", value, when, 0)
@@ -166,6 +173,19 @@ def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag
     }
     found = [RunTag(f"{prefix}.{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
     return [*found, RunTag(VERSION_TAG, __version__)]
+
+
+def headline(result: Outcome, when: int = 0) -> tuple[list[Metric], list[RunTag]]:
+    """The main numbers and the verdict under names that the page of a run shows whole."""
+    numbers = _numbers(result)
+    return (
+        [
+            Metric(f"ucvtest.{name}", numbers[name], when, 0)
+            for name in HEADLINE
+            if math.isfinite(numbers.get(name, math.nan))
+        ],
+        [RunTag(VERDICT_TAG, _cut(result.verdict, LONGEST_TAG))],
+    )
 
 
 def margin_name(judged: Judged) -> str:
@@ -227,7 +247,7 @@ def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
     """The numbers of every test of two learners."""
     keys = _keys(comparison.tests)
     return {
-        f"{keys[test]}.{name}": number
+        f"{name}.{keys[test]}": number
         for (test, _, _), each in comparison.results.items()
         for name, number in _numbers(each).items()
     }
@@ -245,19 +265,19 @@ def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
     compared: tuple[str | tuple[str, str], ...] = (*comparison.pairs, *comparison.learners)
     keys = dict(zip(compared, made, strict=True))
     numbers = {
-        f"{keys[row['learner'], row['other']]}.{tests[row['test']]}.{name}": row[name]
+        f"{name}.{keys[row['learner'], row['other']]}.{tests[row['test']]}": row[name]
         for row in comparison.frame.to_dict("records")
         for name in OF_PAIRS
     }
     numbers |= {
-        f"{keys[pair[place]]}.{tests[test]}.{name}": each.diagnostics[f"{name}_{whose}"]
+        f"{name}.{keys[pair[place]]}.{tests[test]}": each.diagnostics[f"{name}_{whose}"]
         for (test, *pair), each in comparison.results.items()
         for place, whose in enumerate(("learner", "other"))
         for name in OF_LEARNERS
         if f"{name}_{whose}" in each.diagnostics
     }
     numbers |= {
-        f"{tests[test]}.best_set_size": len(comparison.best_set(test=test))
+        f"best_set_size.{tests[test]}": len(comparison.best_set(test=test))
         for test in comparison.together
     }
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
@@ -267,7 +287,7 @@ def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:
     """Every criterion of every learner that has it."""
     keys = _keys(selection.names, "learner")
     return {
-        f"{keys[learner]}.{name}": value
+        f"{name}.{keys[learner]}": value
         for name, values in selection.columns.items()
         for learner, value in zip(selection.names, values.tolist(), strict=True)
         if math.isfinite(value)

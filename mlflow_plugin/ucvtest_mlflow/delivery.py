@@ -468,7 +468,16 @@ def _log(
     params = content.params(result, prefix)
     if run.n_params + len(params) > MOST_PARAMS:
         tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
-    client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
+    # Pages show them in this order.
+    short_numbers, short_tags = (
+        content.headline(result, record.created) if run.take_first_place() else ([], [])
+    )
+    client.log_batch(
+        run_id,
+        metrics=[*short_numbers, *numbers[:MOST_NUMBERS]],
+        params=params,
+        tags=[*short_tags, *tags],
+    )
     # A local store says itself what it has not taken; of servers, what stands between may have
     # kept a part. Neither look reads the run.
     if not is_local(client.tracking_uri):

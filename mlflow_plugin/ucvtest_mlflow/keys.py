@@ -54,8 +54,16 @@ class KnownRun:
     """
     n_params: int
     """How many parameters of results it has."""
+    is_empty: bool
+    """Whether it has no result yet, so that the next one is its first."""
     digests: dict[str, str] = field(default_factory=dict)
     """Of each data set that was tested on, and the one under which the run has it."""
+
+    def take_first_place(self) -> bool:
+        """Whether a result is the run's first one, which one result is told."""
+        with _lock:
+            first, self.is_empty = self.is_empty, False
+        return first
 
     def take_key(self, wanted: str) -> str:
         """A key that no other result in the run has."""
@@ -132,6 +140,7 @@ def _known(run: Run, name: str | None = None) -> KnownRun:
         datasets=[item.dataset for item in run.inputs.dataset_inputs] if run.inputs else [],
         tables=tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]"),
         n_params=sum(each.startswith(f"{FOLDER}.") for each in run.data.params),
+        is_empty=not keys_of(run) and not marked,
     )
 
 

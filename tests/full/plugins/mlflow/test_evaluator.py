@@ -461,7 +461,7 @@ def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
     logged = client.get_run(run.info.run_id).data.metrics
     # Keys have neither brackets nor quotes.
     for key, metric in zip(("f1", "fbeta_2", "recall_ill"), metrics, strict=True):
-        found = logged[f"ucvtest.new_vs_old.comparison/{key}.pvalue"]
+        found = logged[f"ucvtest.new_vs_old.comparison/pvalue.{key}"]
         assert found == compared.result(metric, "new", "old").pvalue
     assert um.load_result(run.info.run_id).tests == tuple(metrics)
 

@@ -133,11 +133,29 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
         "ucvtest.lda_vs_knn_3.ustatistic/pvalue": 0.19,
         "ucvtest.lda_vs_knn_3.ustatistic/conf_low": low,
         "ucvtest.lda_vs_knn_3.ustatistic/conf_high": high,
+        # Short ones, which the page of a run shows whole.
+        "ucvtest.estimate": -0.14,
+        "ucvtest.pvalue": 0.19,
+        "ucvtest.conf_low": low,
+        "ucvtest.conf_high": high,
     }
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.verdict"] == RESULT.verdict
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.status"] == "ok"
     assert run.data.tags["ucvtest.version"] == uv.__version__
     assert list(spool.iterdir()) == []
+
+
+def test_the_first_result_of_a_run_that_somebody_opened_has_short_names(
+    client: MlflowClient,
+) -> None:
+    with mlflow.start_run(run_name="mine") as run:
+        mlflow.log_metric("accuracy", 0.9)
+        um.log_result(RESULT)
+        um.log_result(replace(RESULT, estimate=0.5))
+    data = client.get_run(run.info.run_id).data
+    assert data.metrics["ucvtest.estimate"] == RESULT.estimate
+    assert data.metrics["ucvtest.lda_vs_knn_3.ustatistic.2/estimate"] == 0.5
+    assert data.tags["ucvtest.verdict"] == RESULT.verdict
 
 
 def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
@@ -1077,7 +1095,7 @@ def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -
     delivery.send(record)
     assert um.flush_spool(spool) == [(record.run_id, KEY)]
     metrics = client.get_run(record.run_id).data.metrics
-    assert [name for name in metrics if name.endswith("estimate")] == [
+    assert [name for name in metrics if name.endswith("/estimate")] == [
         "ucvtest.lda_vs_knn_3.ustatistic/estimate"
     ]
 
@@ -1602,7 +1620,7 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert keys_of(run) == [COMPARISON]
     metrics = run.data.metrics
     assert run.data.tags[f"ucvtest.{COMPARISON}.n_fits"] == str(found.n_fits)
-    name = f"ucvtest.{COMPARISON}/corrected_t_2.pvalue"
+    name = f"ucvtest.{COMPARISON}/pvalue.corrected_t_2"
     assert metrics[name] == found.result("corrected_t (2)").pvalue
     assert run.data.params[f"ucvtest.{COMPARISON}.correction"] == "holm"
     assert run.data.tags[f"ucvtest.{COMPARISON}.status"] == "ok"
@@ -1621,7 +1639,7 @@ def test_learners_judged_together_have_a_table_and_the_size_of_their_best_set(
         *(X, Y, ["lda", "knn:3", "majority"], "hold_out"), correction="simultaneous", rng=0
     )
     run = client.get_run(um.log_result(found).run_id)
-    name = "ucvtest.zero_one.comparison/hold_out.best_set_size"
+    name = "ucvtest.zero_one.comparison/best_set_size.hold_out"
     assert run.data.metrics[name] == len(found.best_set())
     assert "learners_hold_out.json" in files(client, run.info.run_id, "zero_one.comparison")
 
@@ -1630,12 +1648,12 @@ def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     posterior = found.result("bayesian_t")
-    assert metrics[f"ucvtest.{COMPARISON}/bayesian_t.p_left"] == posterior.diagnostics["p_left"]
-    assert f"ucvtest.{COMPARISON}/corrected_t.p_left" not in metrics
+    assert metrics[f"ucvtest.{COMPARISON}/p_left.bayesian_t"] == posterior.diagnostics["p_left"]
+    assert f"ucvtest.{COMPARISON}/p_left.corrected_t" not in metrics
     for test in ("corrected_t", "bayesian_t"):
         for name in ("estimate_learner", "estimate_other", "se_learner", "se_other"):
             own = found.result(test).diagnostics[name]
-            assert metrics[f"ucvtest.{COMPARISON}/{test}.{name}"] == own
+            assert metrics[f"ucvtest.{COMPARISON}/{name}.{test}"] == own
     alone = client.get_run(um.log_result(posterior).run_id).data.metrics
     for name in ("se_other", "p_rope"):
         number = alone[f"ucvtest.lda_vs_knn_3.zero_one.bayesian_t/{name}"]
@@ -1647,7 +1665,7 @@ def test_labels_that_keys_cannot_tell_apart(client: MlflowClient) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     for key, label in zip(("a", "a_2", "test"), tests, strict=True):
-        assert metrics[f"ucvtest.{COMPARISON}/{key}.pvalue"] == found.result(label).pvalue
+        assert metrics[f"ucvtest.{COMPARISON}/pvalue.{key}"] == found.result(label).pvalue
 
 
 def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
@@ -1665,17 +1683,18 @@ def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
     for (test, *pair), result in found.results.items():
         label = test.replace(" (", "_").replace(")", "")
         for learner, whose in zip(pair, ("learner", "other"), strict=True):
-            own = f"ucvtest.zero_one.comparison/{learner.replace(':', '_')}.{label}"
+            own = f"{learner.replace(':', '_')}.{label}"
             for name in content.OF_LEARNERS:
-                assert metrics[f"{own}.{name}"] == result.diagnostics[f"{name}_{whose}"]
+                logged = metrics[f"ucvtest.zero_one.comparison/{name}.{own}"]
+                assert logged == result.diagnostics[f"{name}_{whose}"]
     assert len(metrics) == 6 * (len(content.OF_PAIRS) + len(content.OF_LEARNERS))
     for row in found.frame.to_dict("records"):
         test = row["test"].replace(" (", "_").replace(")", "")
         pair = f"{row['learner']}_vs_{row['other']}".replace(":", "_")
         for name in content.OF_PAIRS:
-            assert metrics[f"ucvtest.zero_one.comparison/{pair}.{test}.{name}"] == row[name]
+            assert metrics[f"ucvtest.zero_one.comparison/{name}.{pair}.{test}"] == row[name]
     # By these runs can be found and put in order.
-    column = "metrics.`ucvtest.zero_one.comparison/lda_vs_majority.corrected_t_1.pvalue`"
+    column = "metrics.`ucvtest.zero_one.comparison/pvalue.lda_vs_majority.corrected_t_1`"
     assert len(mlflow.search_runs(filter_string=f"{column} <= 1", order_by=[column])) == 1
 
 
@@ -1687,7 +1706,7 @@ def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     long = "x" * content.LONGEST_NAME
     for pair in (f"learner_vs_{long}", f"learner_vs_{long}_2", f"{long}_vs_{long}_2"):
-        assert f"ucvtest.zero_one.comparison/{pair}.hold_out.estimate" in metrics
+        assert f"ucvtest.zero_one.comparison/estimate.{pair}.hold_out" in metrics
 
 
 def test_names_that_look_like_pairs(client: MlflowClient) -> None:
@@ -1696,9 +1715,9 @@ def test_names_that_look_like_pairs(client: MlflowClient) -> None:
     )
     found = uv.compare(X, Y, learners, "hold_out", rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
-    own = metrics["ucvtest.zero_one.comparison/a_vs_c_2.hold_out.estimate"]
+    own = metrics["ucvtest.zero_one.comparison/estimate.a_vs_c_2.hold_out"]
     assert own == found.results["hold_out", "a", "a_vs_c"].diagnostics["estimate_other"]
-    assert sum(name.endswith(".estimate") for name in metrics) == 6 + 4
+    assert sum("/estimate." in name for name in metrics) == 6 + 4
 
 
 def test_more_numbers_than_a_request_takes(
@@ -1757,7 +1776,7 @@ def test_a_selection(client: MlflowClient, spool: Path) -> None:
     (run,) = runs(client)
     assert run.info.run_name == "a or b (select_model)"
     assert run.data.metrics == {
-        f"ucvtest.zero_one.select_model/{name}.{criterion}": found.columns[criterion][place]
+        f"ucvtest.zero_one.select_model/{criterion}.{name}": found.columns[criterion][place]
         for place, name in enumerate("ab")
         for criterion in ("e_in", "permutation", "loo")
     }
