@@ -136,7 +136,8 @@ def printed_by_python(codes: list[str]) -> list[str]:
 
 def commands_in(code: str) -> list[list[str]]:
     """The commands of a shell block, without their name."""
-    return [shlex.split(line) for line in re.findall(r"^\$ ucvtest (.*)$", code, re.M)]
+    lines = code.replace("\\\n", " ").splitlines()
+    return [shlex.split(line)[2:] for line in lines if line.startswith("$ ucvtest ")]
 
 
 def printed_by_shell(codes: list[str]) -> list[str]:

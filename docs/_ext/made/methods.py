@@ -52,6 +52,22 @@ SHOWN = {
 }
 """Their forms on the page of the test."""
 
+TUTORIALS = {
+    "ustatistic": ("two-learners", "auc", "groups"),
+    "influence": ("auc",),
+    "fold_covariance": ("fit-once",),
+    "leave_pair_out": ("anything-to-learn", "auc"),
+    "permutation": ("anything-to-learn",),
+    "corrected_t": ("two-learners", "fit-once"),
+    "bayesian_t": ("fit-once",),
+    "cross_validation_wald": ("predictions", "two-learners"),
+    "hold_out": ("predictions", "right-or-wrong"),
+    "mcnemar": ("predictions", "gate"),
+    "delong": ("predictions", "gate"),
+}
+"""Pages that use a test. The others are used as those of the page about two learners are, or, where
+they are about fixed rules, of the page about predictions."""
+
 HOW_TO_READ = (
     "Each point is one problem, with all sample sizes together. The diamond is their mean, and in "
     "the shaded part coverage is below 93%. Brackets contain exact binomial 95% limits. The width "
@@ -159,6 +175,8 @@ def _facts(name: str, cls: type[HypothesisTest]) -> str:
     }
     if hasattr(cls, "default_design"):
         facts["Design by default"] = cls.default_design.words
+    pages = TUTORIALS.get(name, ("predictions" if cls.of_fixed_rules else "two-learners",))
+    facts["Tutorials"] = ", ".join(f"[](../tutorials/{page}.md)" for page in pages)
     return markdown_table(["", ""], [[f"**{key}**", value] for key, value in facts.items()])
 
 

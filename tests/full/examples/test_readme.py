@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
+
 from tests.support.paths import ROOT
+from tests.support.scripts import script
 from ucvtest.methods.registry import TESTS
 
 README = ROOT / "README.md"
@@ -36,3 +39,13 @@ def test_continuous_integration_types_what_people_are_told_to_type() -> None:
     told = re.findall(r"^    (make [a-z]+)", README.read_text(), re.M)
     typed = re.findall(r"^(make [a-z]+)$", (ROOT / ".ci" / "run").read_text(), re.M)
     assert typed == told == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_opening_case_has_the_numbers_of_its_example(page: str) -> None:
+    usual, ours, _ = script("examples/opening.py").answers(quick=True)
+    words = " ".join((ROOT / page).read_text().split())
+    first, second = (usual.diagnostics[f"estimate_{which}"] for which in ("learner", "other"))
+    assert f"misclassifies {first:.0%} of the patients and the other {second:.0%}" in words
+    assert usual.pvalue < 0.001
+    assert f"(p = {ours.pvalue:.2f})" in words
