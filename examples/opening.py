@@ -55,7 +55,7 @@ def draw(usual: uv.TestResult, ours: uv.TestResult, truths: list[float]) -> Figu
     figure = Figure(figsize=(5.4, 3.3), layout="constrained")
     axes = figure.subplots()
     words = (
-        "The usual t test, 100 folds: “better, p < 0.001”",
+        "The usual t test: “better, p < 0.001”",
         f"ucvtest: “undecided, p = {ours.pvalue:.2f}”",
     )
     rows = zip((usual, ours), truths, words, (RED, BLUE), strict=True)
