@@ -140,7 +140,7 @@ class FromSklearn(FromPredictions):
         pos_label : optional
             The positive class, which predictions are about.
         greater_is_better : bool, optional
-            Needed for a score whose name does not decide it.
+            Needed for a score that neither scikit-learn nor ucvtest knows by its name.
 
         Raises
         ------
