@@ -1,6 +1,6 @@
-"""Read results of other packages, and compare the numbers where both packages test.
+"""Compare the numbers with those of other packages where both test.
 
-skore: reports of one split and of cross-validation. mlxtend: the 5x2 tests and McNemar's, on the
+mlxtend: the 5x2 tests and McNemar's, on the
 examples of its user guide. baycomp: the Bayesian t test of fold scores. Each number is asserted.
 """
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import baycomp
 import numpy as np
-import skore
 from mlxtend.evaluate import combined_ftest_5x2cv, mcnemar, mcnemar_table, paired_ttest_5x2cv
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -25,54 +24,6 @@ MODELS = {
     "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
     "logistic": LogisticRegression(max_iter=2000),
 }
-
-
-def skore_one_split() -> None:
-    """Predictions of two EstimatorReports: rules that are fixed, on one test set."""
-    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    data = {"X_train": X_train, "y_train": y_train, "X_test": X_test, "y_test": y_test}
-    reports = {name: skore.EstimatorReport(model, **data) for name, model in MODELS.items()}
-    report = skore.ComparisonReport(reports)
-    labels = report.get_predictions(data_source="test", response_method="predict")
-    losses = uv.Losses.from_predictions(y_test, dict(zip(report.reports_, labels, strict=True)))
-    accuracies = [each.metrics.accuracy(data_source="test") for each in report.reports_.values()]
-    assert_allclose(1 - losses.means[:, 0], accuracies, rtol=1e-12)
-    print(f"skore, one split: {uv.McNemarTest.from_losses(losses).fit().verdict}")
-
-    chances = report.get_predictions(data_source="test", response_method="predict_proba")
-    scores = {name: each[:, 1] for name, each in zip(report.reports_, chances, strict=True)}
-    areas = uv.Losses.from_predictions(y_test, scores, loss="auc")
-    theirs = [each.metrics.roc_auc(data_source="test") for each in report.reports_.values()]
-    assert_allclose(areas.means[:, 0], theirs, rtol=1e-12)
-    print(f"skore, one split: {uv.DeLongTest.from_losses(areas).fit().verdict}")
-
-
-def skore_cross_validation() -> None:
-    """CrossValidationReports: the scores of folds, or the prediction of every observation."""
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    results, errors = {}, []
-    for name, model in MODELS.items():
-        report = skore.CrossValidationReport(model, X, y, splitter=folds)
-        train, test = map(list, zip(*report.split_indices, strict=True))
-        accuracies = report.metrics.accuracy(aggregate=None).to_numpy()[0]
-        results[name] = {"test_score": accuracies, "indices": {"train": train, "test": test}}
-        wrong = np.zeros((len(test), len(y)))
-        labels = report.get_predictions(data_source="test", response_method="predict")
-        for row, tested, predicted in zip(wrong, test, labels, strict=True):
-            row[tested] = predicted != y[tested]
-        errors.append(wrong)
-    means = uv.Losses.from_sklearn(results, len(y), score="accuracy")
-    by_means = uv.CorrectedTTest.from_losses(means).fit()
-
-    # With the loss of every observation there are more tests.
-    masks = means.design.learning, means.design.testing
-    losses = uv.Losses.from_arrays(np.array(errors), *masks, learners=list(MODELS))
-    assert_allclose(losses.means, means.means, atol=1e-12)
-    compared = uv.compare_losses(losses, ["corrected_t", "cross_validation_wald", "mcnemar"])
-    again = uv.CorrectedTTest(X, y, *MODELS.values(), cv=folds, backend="sklearn").fit()
-    for found in (by_means, compared.result("corrected_t")):
-        assert_allclose(tuple(found), tuple(again), rtol=1e-9)
-    print(f"skore, ten folds: {compared.verdict}")
 
 
 def halves(n_obs: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -135,8 +86,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one repetition of cross-validation")
     quick = parser.parse_args().quick
-    skore_one_split()
-    skore_cross_validation()
     mlxtend_five_by_two(None)
     mlxtend_five_by_two(1)
     mlxtend_mcnemar()

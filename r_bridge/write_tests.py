@@ -35,7 +35,7 @@ FUNCTION = """
 {name}.formula <- formula_method({name}.default)
 {name}.ucvtest_losses <- losses_method({name_of_spec})
 """
-EXECUTION = {"self", "max_seconds", "rng", "n_jobs", "batch_size", "progress"}
+EXECUTION = {"self", "rng", "n_jobs", "batch_size", "progress"}
 """Arguments of `fit` that all tests have."""
 KINDS = ("default", "formula", "ucvtest_losses")
 """The methods of a test in R."""
@@ -114,7 +114,7 @@ def _arguments(cls: type[HypothesisTest]) -> list[str]:
     own = [f"{name} = {_in_r(value)}" for name, value in options_of(cls).items()]
     known = [
         *("x", "y", "learner", "other = NULL", f"design = {_design(cls)}", *own),
-        *("max_seconds = NULL", "loss = NULL", "scoring = NULL", "null_value = NULL"),
+        *("loss = NULL", "scoring = NULL", "null_value = NULL"),
         *('alternative = c("two.sided", "less", "greater")', "conf.level = 0.95"),
         *("positive = NULL", "groups = NULL", 'group_weight = c("group", "row")'),
         *("weights = NULL", "n_jobs = 1", "pos_label = NULL", "metric = NULL", "\\dots"),

@@ -132,15 +132,3 @@ def pair_effects_by_projection(kernel, positives, negatives, g1, g0):
     )
     scale = n1 * (n1 - 1) / (n1 - m1) ** 2 * n0 * (n0 - 1) / (n0 - m0) ** 2
     return (*found, scale * total)
-
-
-def unbiased_variance(kernel, positives, negatives, g1, g0):
-    """U^2 minus the mean of Phi_0(S) Phi_0(S') over sets that share no observation."""
-    phi = symmetrised(kernel, positives, negatives, g1, g0)
-    products = [
-        value * other
-        for (a, b), value in phi.items()
-        for (c, d), other in phi.items()
-        if not set(a) & set(c) and not set(b) & set(d)
-    ]
-    return complete(kernel, positives, negatives, g1, g0) ** 2 - float(np.mean(products))

@@ -1,6 +1,7 @@
 """``ucvtest compare``: one learner, two, or a table of several."""
 
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -170,9 +171,9 @@ def compare(
         float | None,
         typer.Option(
             help=(
-                "Approximate limit in seconds, for the recommended test or the named tests. Tests "
-                "that draw use fewer draws; the printed number repeats the result. Tests with a "
-                "design are refused if it takes longer."
+                "Approximate limit in seconds, for the recommended test, for a test that draws, or "
+                "for several tests. Tests that draw use fewer draws; the printed number repeats "
+                "the result. Designs of several tests are refused if they take longer."
             )
         ),
     ] = None,
@@ -446,9 +447,14 @@ def _run_test(
         default = recommended(problem, len(learners), metric_or_loss, affordable=affordable)
         spec = default.spec
     fit = dict(spec.fit)
-    if max_seconds is not None and (default is None or default.advice is None):
-        fit["max_seconds"] = max_seconds
     cls: Any = spec.cls
+    if max_seconds is not None and (default is None or default.advice is None):
+        if "max_seconds" not in signature(cls.fit).parameters:
+            raise ValueError(
+                f"--max-seconds does not apply to {spec.name}, whose design fixes the number of "
+                "fits: leave it out"
+            )
+        fit["max_seconds"] = max_seconds
     question = cls.question_of(
         X, y, *learners, null_value=null_value, loss=metric_or_loss, **shared
     )

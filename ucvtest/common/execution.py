@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_seconds, check_workers, is_integer
+from ucvtest.common.checks import check_workers, is_integer
 
 SHOW_SECONDS = 1.0
 """Least seconds between two computations of the answer so far; each takes milliseconds."""
@@ -199,8 +199,6 @@ class Execution:
     seed: int | None
     n_jobs: int | None = None
     batch_size: int | None = None
-    max_seconds: float | None = None
-    """A design that would take longer than these seconds is refused before it is begun."""
     bar: Any = field(default_factory=NoBar)
     progress: Progress = field(default_factory=Progress)
 
@@ -242,10 +240,8 @@ class Execution:
         rng: Any,
         n_jobs: int | None,
         batch_size: int | None,
-        max_seconds: float | None = None,
     ) -> Self:
         """Validate what a user passes."""
         check_workers(n_jobs, batch_size)
-        check_seconds(max_seconds)
         generator, seed = make_generator(rng)
-        return cls(generator, seed, n_jobs, batch_size, max_seconds)
+        return cls(generator, seed, n_jobs, batch_size)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer, check_seconds, is_integer, named_options
+from ucvtest.common.checks import as_integer, is_integer, named_options
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.class_order import COST_ORDER, order_setting
@@ -25,7 +25,6 @@ from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, warn_of_learners
-from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.linearised import kept_classes
 from ucvtest.losses.resample_means import resample_values
@@ -65,7 +64,6 @@ def evaluate(
     metric: Any = None,
     cv: Any = None,
     missing: Missing = "raise",
-    max_seconds: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     weights: Any = None,
 ) -> Losses:
@@ -108,9 +106,6 @@ def evaluate(
         A metric that is not a mean of losses, such as "f1": see `Losses.from_predictions`.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
-    max_seconds : float, optional
-        Refuse a design that takes longer, about, before it is begun: some fits are timed. The
-        number of fits is that of the design and never cut short.
     checkpoint : path, optional
         A file that keeps finished work (JSON, one object a line): the predictions of learners that
         are fitted one by one, every few seconds. After an interrupt or a crash, the same call
@@ -131,8 +126,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or `max_seconds` does not suffice; always before the first
-        fit of the design.
+        If an argument cannot be used; always before the first fit of the design.
     KeyboardInterrupt
         Its attribute `results` has the losses of the finished learners, if any. With `checkpoint`
         the same call continues from there.
@@ -180,7 +174,6 @@ def evaluate(
         auc=problem.metric.needs_every_class,
         groups=problem.given_groups,
     )
-    check_seconds(max_seconds)
     saved_fits = None if checkpoint is None else open_checkpoint(checkpoint, rng)
     execution = Execution.of(
         rng if saved_fits is None else saved_fits.seed(rng), n_jobs, batch_size
@@ -190,7 +183,7 @@ def evaluate(
     fitting_problem = problem.fitting(drawn_design.learn_sizes[0])
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
-    execution = replace(execution, progress=Progress(saved_fits), max_seconds=max_seconds)
+    execution = replace(execution, progress=Progress(saved_fits))
     with nullcontext() if saved_fits is None else saved_fits:
         if saved_fits is not None:
             metric_or_loss = {
@@ -209,7 +202,6 @@ def evaluate(
             saved_fits.begin(metric_or_loss, problem.learners, execution.seed or 0)
         with hooks.fitting(fitting_problem), progress_bar(progress, "evaluate", "fit") as bar:
             warn_of_learners(fitting_problem.learners.values())
-            refuse_seconds(fitting_problem, drawn_design, execution)
             execution = replace(execution, bar=bar)
             return evaluate_problem(
                 fitting_problem, drawn_design, execution, settings, say_names=True
@@ -227,22 +219,6 @@ def _refuse_without_value(problem: Problem) -> None:
             f"metric={metric.name!r:.60} has no value for these survival times, as {reason}: take "
             "another metric, or another time, or more observations"
         )
-
-
-def refuse_seconds(problem: Problem, design: Design, execution: Execution) -> None:
-    """Refuse a design that takes longer than there is time; one that has begun is finished."""
-    n_learners, needed_fits = len(problem.learners), len(problem.learners) * design.n_resamples
-    check_fits(
-        problem,
-        design.learn_sizes[-1],
-        needed_fits,
-        execution,
-        reason=(
-            f"the design has {needed_fits} ({design.n_resamples} learning sets, {n_learners} "
-            "learners)"
-        ),
-        remedy="fewer learning sets",
-    )
 
 
 def draw_design(

@@ -13,8 +13,7 @@ MEASURED = 60
 
 
 IN_TIME = (
-    "compare(max_seconds=) chooses a test that fits the time, fit(max_seconds=) stops in time or "
-    "refuses at once"
+    "compare(max_seconds=) chooses a test that fits the time, fit(max_seconds=) stops draws in time"
 )
 ONE_BY_ONE = "n_jobs= distributes the fits, and checkpoint= keeps finished work"
 

@@ -120,31 +120,6 @@ def decided_fits(
     )
 
 
-def check_fits(
-    problem: Problem,
-    learn_size: int,
-    needed_fits: int,
-    execution: Execution,
-    *,
-    reason: str,
-    remedy: str,
-) -> None:
-    """Refuse fits that are needed all, where the seconds of the execution do not allow them.
-
-    What a checkpoint has begun is finished.
-    """
-    seconds, checkpoint = execution.max_seconds, execution.progress.checkpoint
-    if seconds is None or (checkpoint is not None and checkpoint.begun):
-        return
-    affordable_fits = fits_within(problem, learn_size, seconds, execution)
-    if needed_fits > affordable_fits:
-        least_time = least_seconds(seconds, affordable_fits, needed_fits)
-        raise ValueError(
-            f"max_seconds={seconds:g} allows about {affordable_fits} fits, and {reason}: use "
-            f"{remedy}, quicker learners, n_jobs, or more seconds, {least_time:g} at least"
-        )
-
-
 def too_few_seconds(
     seconds: float, affordable_fits: int, needed_fits: int, purpose: str
 ) -> ValueError:

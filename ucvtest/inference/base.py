@@ -740,12 +740,3 @@ def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
         f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
         f"make the losses with loss={cls.only_loss!r}"
     )
-
-
-def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
-    """Refuse seconds for one test of a comparison, whose fits are those of others too."""
-    if options.get("max_seconds") is not None:
-        raise ValueError(
-            f"max_seconds does not apply to {test} in a comparison, where tests share the fits of "
-            "a design: pass it to uv.compare, which refuses designs that take longer"
-        )

@@ -28,7 +28,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
+from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
 from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
@@ -226,7 +226,6 @@ class Question(ABC):
         rng: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        max_seconds: float | None = None,
     ) -> Execution:
         """How fits are run; arguments about draws and fits are refused where losses are given."""
 
@@ -389,7 +388,6 @@ class DataQuestion(Question):
     ) -> LossDifference:
         """The losses of fits on a new draw of one design."""
         design = draw(execution.generator)
-        refuse_seconds(self.problem, design, execution)
         losses = evaluate_problem(self.problem, design, execution, {"rng": execution.seed})
         difference = losses.in_losses.difference(0, 1 if self.paired else None)
         return difference if by_rows else of_units(difference, self.clusters)
@@ -418,10 +416,9 @@ class DataQuestion(Question):
         rng: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
-        return Execution.of(rng, n_jobs, batch_size, max_seconds)
+        return Execution.of(rng, n_jobs, batch_size)
 
     @contextmanager
     def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
@@ -594,10 +591,9 @@ class LossesQuestion(Question):
         rng: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
-        refuse_arguments(max_seconds=max_seconds, rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+        refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
         # The generator decides nothing.
         return Execution(np.random.default_rng(0), None)
 

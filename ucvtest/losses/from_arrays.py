@@ -64,8 +64,8 @@ class FromArrays:
             By default "learner 1", "learner 2", ...
         loss : str
             A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
-            other name for your own loss. Names of scores ("accuracy", "r2") need
-            `greater_is_better`.
+            other name for your own loss. Names of scores ("accuracy", "r2"), and names that neither
+            ucvtest nor scikit-learn knows, need `greater_is_better`.
         y : array-like, shape (n,), optional
             Labels of any type, or real values; two classes are needed for "auc".
         pos_label : optional
@@ -75,15 +75,14 @@ class FromArrays:
             The cluster of each observation, which is the unit of resampling: labels of any type.
             Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
         greater_is_better : bool, optional
-            Whether the values are scores, so that greater is better. For names that ucvtest knows,
-            this is known. Other names mean losses, unless this argument is given.
+            Whether the values are scores, so that greater is better; False for losses and errors.
+            For losses by their names in ucvtest or scikit-learn, this is known.
 
         Raises
         ------
         ValueError
             If shapes do not match, tested values are not finite or outside the bounds of the loss,
-            `y` is missing, the design divides a group, or the name is the name of a score but
-            `greater_is_better` is missing.
+            `y` is missing, the design divides a group, or `greater_is_better` is missing.
 
         Examples
         --------

@@ -72,7 +72,7 @@ class FromScores:
             in `score` decides. Without a name it is True, as for all scores of ``cross_val_score``.
         score : str, optional
             The name of the score, such as "accuracy", "r2" or "neg_mean_squared_error", or of a
-            loss. A name with an unknown direction needs `greater_is_better`.
+            loss. A name that neither ucvtest nor scikit-learn knows needs `greater_is_better`.
 
         Raises
         ------

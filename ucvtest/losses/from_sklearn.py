@@ -1,7 +1,7 @@
-"""Losses from results of scikit-learn and skore: scores of splits, searches, predictions."""
+"""Losses from results of scikit-learn: scores of splits, searches, predictions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -30,10 +30,6 @@ SCORES: dict[str, tuple[Metric, float, float]] = {
 }
 """scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
 intercept and slope that convert the score into the loss."""
-
-RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_function"}
-"""The predictions requested from skore's reports, by the loss; for other losses, `predict`."""
-
 
 NAME_WIDTHS = (40, 160)
 """Letters of a value in the name of a candidate; the second if the first gives two one name."""
@@ -96,7 +92,7 @@ class _Splits:
 
 
 class FromSklearn(FromPredictions):
-    """Losses made from results of scikit-learn or skore."""
+    """Losses made from results of scikit-learn."""
 
     @classmethod
     @named_options
@@ -113,20 +109,19 @@ class FromSklearn(FromPredictions):
         pos_label: Any = None,
         greater_is_better: bool | None = None,
     ) -> Self:
-        """Make losses from scikit-learn's cross-validation or search, or from a report of skore.
+        """Make losses from scikit-learn's cross-validation or search.
 
-        Scores of splits suffice for tests that need one number for each resample. Predictions, and
-        skore's reports, give losses of single observations.
+        Scores of splits suffice for tests that need one number for each resample. Predictions give
+        losses of single observations.
 
         Parameters
         ----------
-        results : mapping, search or report
+        results : mapping or search
             The name of each learner and the result of ``cross_validate``, with
             ``return_indices=True`` or with `cv`; splits must be the same for all. With `cv` and
             `y`, the array from ``cross_val_score`` or ``cross_val_predict`` is also accepted. Or a
             fitted search such as GridSearchCV, or its ``cv_results_``: each candidate is then a
-            learner, named by its parameters, and numbered if it comes several times. Or skore's
-            CrossValidationReport, ComparisonReport, or a mapping of CrossValidationReports.
+            learner, named by its parameters, and numbered if it comes several times.
         n_obs : int, optional
             Number of observations in the data; by default the length of `y`, or the number in the
             indices.
@@ -145,7 +140,7 @@ class FromSklearn(FromPredictions):
         pos_label : optional
             The positive class, which predictions are about.
         greater_is_better : bool, optional
-            Needed for a score whose name does not decide it.
+            Needed for a score that neither scikit-learn nor ucvtest knows by its name.
 
         Raises
         ------
@@ -173,9 +168,6 @@ class FromSklearn(FromPredictions):
         """
         score = _score_of(results, score)
         splits = _Splits(cv, y, groups, n_obs)
-        reports = _reports_of(results)
-        if reports is not None:
-            return cls._of_reports(reports, score, pos_label)
         if hasattr(results, "cv_results_"):
             results, splits = _search(results, splits)
         if isinstance(results, Mapping) and "params" in results:
@@ -194,36 +186,6 @@ class FromSklearn(FromPredictions):
                 y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **metric_arguments
             )
         return cls(**_of_scores(results, splits, score, test_score, greater_is_better))
-
-    @classmethod
-    def _of_reports(cls, reports: Mapping[str, Any], score: str, pos_label: Any) -> Self:
-        """From predictions in skore's reports of cross-validation."""
-        metric_arguments = _metric_arguments(score)
-        designs, predictions, responses = [], {}, []
-        for name, report in reports.items():
-            if not hasattr(report, "split_indices"):
-                raise ValueError(
-                    f"results[{name!r:.60}] is not a report of a cross-validation: pass skore's "
-                    "CrossValidationReport, or its predictions to Losses.from_predictions"
-                )
-            responses.append(as_column("y", report.y))
-            designs.append(Design.from_indices(report.split_indices, len(responses[-1])))
-            predictions[name] = _predicted_by(report, metric_arguments, pos_label)
-        if any(report_design != designs[0] for report_design in designs):
-            raise ValueError("results have different splits: pass the same splitter to all reports")
-        if pos_label is None:
-            pos_label = next(iter(reports.values())).pos_label
-        folds = _folds_of(designs[0])
-        in_order = {
-            name: _in_order(designs[0], split_predictions)
-            for name, split_predictions in predictions.items()
-        }
-        named = (
-            {}
-            if metric_arguments.get("loss") in ("squared", "absolute")
-            else {"pos_label": pos_label}
-        )
-        return cls.from_predictions(responses[0], in_order, fold=folds, **metric_arguments, **named)
 
 
 def _score_of(results: Any, score: Any) -> str:
@@ -257,61 +219,6 @@ def _metric_arguments(score: str) -> dict[str, Any]:
     if score in SCORES:
         return {"loss": SCORES[score][0].name}
     return {"metric": score}
-
-
-def _reports_of(results: Any) -> dict[str, Any] | None:
-    """Reports of skore by their names; None for anything else."""
-    if _is_of_skore(results):
-        inner = getattr(results, "reports_", None)
-        if isinstance(inner, Mapping):
-            return dict(inner)
-        return {getattr(results, "estimator_name_", "learner"): results}
-    if isinstance(results, Mapping) and any(map(_is_of_skore, results.values())):
-        return dict(results)
-    return None
-
-
-def _is_of_skore(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "skore"
-
-
-def _predicted_by(
-    report: Any, metric_arguments: Mapping[str, Any], pos_label: Any
-) -> list[np.ndarray]:
-    """The predictions of a report, split by split."""
-    method = RESPONSES.get(metric_arguments.get("loss", ""), "predict")
-    options = {"data_source": "test"}
-    try:
-        reported = report.get_predictions(response_method=method, **options)
-    except (AttributeError, ValueError):
-        if method != "decision_function":
-            raise
-        reported = report.get_predictions(response_method="predict_proba", **options)
-    arrays = [np.asarray(split_array) for split_array in reported]
-    if method == "predict" or arrays[0].ndim == 1:
-        return arrays
-    if arrays[0].shape[1] > 2:
-        return arrays
-    label = report.pos_label if pos_label is None else pos_label
-    classes = np.unique(as_column("y", report.y)).tolist()
-    column = classes.index(label) if label in classes else -1
-    return [split_array[:, column] for split_array in arrays]
-
-
-def _in_order(design: Design, split_predictions: Sequence[np.ndarray]) -> np.ndarray:
-    """Predictions of observations in their order, of one round or of several."""
-    n_obs, rounds, split_index = design.n_obs, [], 0
-    while split_index < len(split_predictions):
-        round_predictions = np.empty(
-            (n_obs, *split_predictions[0].shape[1:]), dtype=split_predictions[0].dtype
-        )
-        n_tested = 0
-        while n_tested < n_obs:
-            tested = design.testing[split_index]
-            round_predictions[tested] = split_predictions[split_index]
-            n_tested, split_index = n_tested + int(tested.sum()), split_index + 1
-        rounds.append(round_predictions)
-    return rounds[0] if len(rounds) == 1 else np.stack(rounds)
 
 
 def _folds_of(design: Design) -> np.ndarray:

@@ -39,7 +39,7 @@ from ucvtest.losses.linearised import (
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.directions import direction_of
+from ucvtest.metrics.directions import direction_of, known_direction
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.means import LOG, certain_and_wrong
@@ -107,7 +107,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         0 in the order in which they first appear. By default each observation is by itself.
     greater_is_better : bool, optional
         Whether `means` and `values` are scores, so that greater is better; by default only for the
-        AUC. It is needed for names of scores. It affects verdicts but no number.
+        AUC. It is needed for names of scores that ucvtest or scikit-learn knows. It affects
+        verdicts but no number.
     predictions : ndarray, shape (L, T), optional
         Numbers of predicted classes, or predicted values, of all tested observations. They are kept
         for metrics that are functions of means, such as "f1", with linearised values in `values`.
@@ -146,7 +147,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if self.predictions is not None:
             greater = self.metric.greater_is_better
         if greater is None:
-            greater = direction_of(self.loss)
+            greater = known_direction(self.loss) is not None and direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups", "predictions", "event"):
             array = getattr(self, name)

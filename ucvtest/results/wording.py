@@ -173,14 +173,9 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
 
 
 def is_below(result: ResultFields) -> bool:
-    """Whether the alternative lies below the null value; a two-sided one goes by the estimate.
-
-    Where that is 0/0, and the test has observations added, the statistic decides.
-    """
+    """Whether the alternative lies below the null value; a two-sided one goes by the estimate."""
     if result.alternative != "two-sided":
         return result.alternative == "less"
-    if math.isnan(result.estimate):
-        return result.statistic < 0
     return result.estimate < result.null_value
 
 
@@ -204,13 +199,9 @@ def named(result: ResultFields, first_or_second: str) -> str:
 
 
 def _estimate_clause(result: ResultFields, alpha: float) -> str:
-    low, high = quiet_interval(result, alpha)
     if math.isnan(result.estimate):
-        as_text = _fixed_by(result, low, high)
-        interval = "" if math.isnan(low) else _interval_words(result, (low, high), alpha, as_text)
-        pvalue = "" if math.isnan(result.pvalue) else f"p {pvalue_text(result.pvalue, alpha)}"
-        added = ", ".join(filter(None, (interval, pvalue)))
-        return f"the {result.estimand} could not be estimated{f' ({added})' if added else ''}"
+        return f"the {result.estimand} could not be estimated"
+    low, high = quiet_interval(result, alpha)
     as_text = _fixed_by(result, low, high)
     limits = (low, high)
     brackets = [_interval_words(result, limits, alpha, as_text)] if is_studentised(result) else []

@@ -13,7 +13,6 @@ test_spec <- function(class, constructor = alist(), fit = alist(), without = cha
 resampling_spec <- function(class, design, fit = alist(), without = character(),
                             needs_other = FALSE) {
   constructor <- list(design = substitute(design), null_value = NULL)
-  fit <- c(fit, alist(max_seconds = NULL))
   test_spec(class, constructor[setdiff(names(constructor), without)], fit, without,
             # What Python's diagnostics call the number of errors of the first rule alone.
             statistic = if (class == "McNemarTest") "only_first_wrong" else "statistic",

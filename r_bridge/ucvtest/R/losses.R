@@ -202,8 +202,8 @@ evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                                       positive = NULL, groups = NULL, weights = NULL,
-                                      n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                      checkpoint = NULL, pos_label = NULL, metric = NULL, ...) {
+                                      n_jobs = 1, scoring = NULL, checkpoint = NULL,
+                                      pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -215,7 +215,7 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
     design = as_design(design, nrow(sample$x)),
     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
     pos_label = positive_of(sample, metric, scoring), groups = sample$groups,
-    max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed()))
+    checkpoint = as_file(checkpoint), rng = draw_seed()))
   fields <- with_workers(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,

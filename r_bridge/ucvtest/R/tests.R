@@ -25,7 +25,7 @@ influence_test.ucvtest_losses <- losses_method(influence_spec)
 fold_covariance_spec <- test_spec(
   "FoldCovarianceTest",
   constructor = alist(n_folds = 10, estimator = "cross_validation", null_value = NULL),
-  fit = alist(rho = "nadeau_bengio", n_repeats = 1, max_seconds = NULL))
+  fit = alist(rho = "nadeau_bengio", n_repeats = 1))
 fold_covariance_test <- function(x, ...) UseMethod("fold_covariance_test")
 fold_covariance_test.default <- default_method(fold_covariance_spec)
 fold_covariance_test.formula <- formula_method(fold_covariance_test.default)

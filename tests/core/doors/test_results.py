@@ -1,4 +1,4 @@
-"""Results that people have already: scikit-learn's, skore's, tables of folds."""
+"""Results that people have already: scikit-learn's, tables of folds."""
 
 import numpy as np
 import pandas as pd
@@ -110,24 +110,6 @@ def test_every_candidate_of_a_search_is_a_learner(grid, learners):
     assert learners in (None, found.learners)
 
 
-def test_reports_of_skore():
-    skore = pytest.importorskip("skore")
-    reports = {
-        name: skore.CrossValidationReport(model, X, Y, splitter=FOLDS, pos_label=1)
-        for name, model in MODELS.items()
-    }
-    expected = uv.evaluate(MODELS, X, Y, FOLDS)
-    for given in (reports, skore.ComparisonReport(reports)):
-        found = uv.Losses.from_sklearn(given, score="accuracy")
-        assert found.means == pytest.approx(expected.means)
-        assert found.learners == ("nb", "knn")
-    single = uv.Losses.from_sklearn(reports["nb"], score="neg_log_loss")
-    log = uv.evaluate(GaussianNB(), X, Y, FOLDS, "log")
-    assert single.means == pytest.approx(log.means)
-    ranked = uv.Losses.from_sklearn(reports, score="roc_auc")
-    assert ranked.means == pytest.approx(uv.evaluate(MODELS, X, Y, FOLDS, "auc").means)
-
-
 @pytest.mark.parametrize(
     ("results", "options", "message"),
     [
@@ -144,14 +126,6 @@ def test_reports_of_skore():
 def test_what_is_missing_is_named(results, options, message):
     with pytest.raises(ValueError, match=message):
         uv.Losses.from_sklearn(results, score="accuracy", **options)
-
-
-def test_repeated_cross_validation_of_skore():
-    skore = pytest.importorskip("skore")
-    repeated = RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
-    report = skore.CrossValidationReport(GaussianNB(), X, Y, splitter=repeated)
-    found = uv.Losses.from_sklearn(report, score="accuracy")
-    assert found.means == pytest.approx(uv.evaluate(GaussianNB(), X, Y, repeated).means)
 
 
 REPEATED = RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)

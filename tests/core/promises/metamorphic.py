@@ -473,7 +473,10 @@ def _arrays(drawn: uv.designs.Design, kind: str, n_learners: int) -> Arrays:
         1 * drawn.testing,
         LABELS if kind == "scores" else None,
         ("first", "second")[:n_learners],
-        {"loss": GIVEN_LOSSES[kind]},
+        {
+            "loss": GIVEN_LOSSES[kind],
+            "greater_is_better": False if kind == "numbers" else None,
+        },
     )
 
 

@@ -147,7 +147,6 @@ class Newcomer(SignTest):
         self,
         ties="left out",
         *,
-        max_seconds=None,
         rng=None,
         n_jobs=None,
         batch_size=None,
@@ -216,5 +215,5 @@ def test_r_gets_the_function_of_a_newcomer():
     assert "export(sign_test)\nS3method(sign_test, default)\n" in written["NAMESPACE"]
     assert (
         "\\method{sign_test}{default}(x, y, learner, other = NULL, design = random_splits(15, 0.2),"
-        '\n  ties = "left out", max_seconds = NULL, '
+        '\n  ties = "left out", '
     ) in written["resampling_tests.Rd"]

@@ -538,7 +538,7 @@ def test_losses_of_arrays_in_other_units(name: str, kind: str) -> None:
             moved = replace(arrays, values=change(arrays.values))
             check_same(from_losses(name, moved.losses()), before)
         return
-    own = arrays.asking(loss="my loss")
+    own = arrays.asking(loss="my loss", greater_is_better=False)
     moved = replace(own, values=100 * own.values)
     try:
         before = from_losses(name, own.losses())

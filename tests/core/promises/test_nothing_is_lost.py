@@ -181,4 +181,4 @@ def test_arrays_of_ones_own(door, lost, message):
 def test_the_response_of_losses():
     y = np.ma.array(Y, mask=np.arange(40) == 3)
     with pytest.raises(ValueError, match=r"^y has 1 masked"):
-        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="mine", y=y)
+        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="squared", y=y)

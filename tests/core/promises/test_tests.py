@@ -164,11 +164,8 @@ def test_options_are_the_own_arguments_of_fit(name):
     }
     parameters = inspect.signature(CASES[name].fit_options).parameters.values()
     options = {each.name: each.default for each in parameters if each.name != "self"}
-    # Seconds refuse a design, or decide how much is drawn: only then they are an option.
-    assert own.pop("max_seconds") is None
     # A file to go on from decides nothing.
     assert own.pop("checkpoint", None) is None
-    options.pop("max_seconds", None)
     assert options == own
 
 

@@ -449,7 +449,7 @@ def test_errors_come_before_the_first_fit(change, message):
         ((), "test 3 is unknown"),
         (({"folds": 5},), "corrected_t has no option 'folds': it has design"),
         (({"loss": "log"},), "'loss' in a comparison, which decides it for all tests"),
-        (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has max_seconds"),
+        (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has none"),
         (({"design": 5, "loss": "log"},), "'loss' in a comparison"),
         (({}, {"rng": 1}), "'rng' in a comparison"),
     ],

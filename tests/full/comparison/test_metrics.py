@@ -147,7 +147,9 @@ def test_learners_together_where_one_has_no_value():
         low, high = found.intervals()[metric, "lda", "knn:3"]
         assert low < own[0]
         assert own[1] < high
-    assert all(0 <= value <= 1 for value in found.adjusted_pvalues.values())
+    for (metric, *pair), value in found.adjusted_pvalues.items():
+        assert np.isnan(value) == (metric == "mcc" and "majority" in pair)
+        assert np.isnan(value) or 0 <= value <= 1
     assert "0/0" in str(found)
 
 

@@ -148,7 +148,7 @@ DRAWS = {
     "leave_pair_out": {"n_permutations": 9},
 }
 CALLS = {
-    "evaluate": lambda: uv.evaluate(LEARNERS, RAW, LABELS, 3, rng=0, max_seconds=30),
+    "evaluate": lambda: uv.evaluate(LEARNERS, RAW, LABELS, 3, rng=0),
     "compare": lambda: uv.compare(
         RAW,
         LABELS,

@@ -267,26 +267,6 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     assert first.result().settings["max_fits"] == 80
 
 
-def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, counting):
-    seen = []
-
-    def allowed(problem, learn_size, max_seconds, execution):
-        seen.append((learn_size, max_seconds))
-        return 10
-
-    monkeypatch.setattr("ucvtest.evaluation.time_budget.fits_within", allowed)
-    learners = {"one": Counted(), "two": Counted(1)}
-    with pytest.raises(
-        ValueError, match="max_seconds=3 allows about 10 fits, and the design has 20"
-    ):
-        uv.evaluate(learners, X, Y, 10, rng=0, max_seconds=3)
-    assert counting.n_fits == 0
-    found = uv.evaluate(learners, X, Y, 5, rng=0, max_seconds=3)
-    assert (found.n_fits, seen) == (10, [(36, 3), (32, 3)])
-    with pytest.raises(ValueError, match="max_seconds must be a finite number"):
-        uv.evaluate(learners, X, Y, 5, max_seconds=0)
-
-
 class Clock:
     """Shows another time whenever it is looked at."""
 

@@ -108,15 +108,6 @@ class TestCompleteDesign:
         assert found["variance"] == pytest.approx(expected, abs=1e-10)
         assert (found["mc_se_estimate"], found["mc_se_variance"]) == (0, 0)
         assert found["status"] == "ok"
-        if any(n < 2 * g + 2 for n, g in zip(case[:2], case[2:], strict=True)):
-            assert math.isnan(found["unbiased"])
-            assert math.isnan(found["clipped"])
-            return
-        unbiased = oracle.unbiased_variance(*definition)
-        assert found["unbiased"] == pytest.approx(unbiased, abs=1e-10)
-        clipped = min(max(unbiased, j**2 / (j + m2)), j)
-        assert found["clipped"] == pytest.approx(clipped, abs=1e-10)
-        assert found["mc_se_unbiased"] == 0
 
     def test_degrees_of_freedom_and_influence_values(self, case, ties, two):
         found, definition = self.found(case, ties, two)
@@ -159,7 +150,7 @@ class TestTheOracle:
         )
 
     def test_expectations_over_all_samples(self):
-        """Three values in each class: the unbiased variance is right, and the jackknife above."""
+        """Three values in each class: the jackknife is above the variance."""
 
         def score(learning, t):
             return (1 + sum(value for value, _ in learning)) * t[0] % 5
@@ -183,14 +174,12 @@ class TestTheOracle:
                 (
                     p * q,
                     oracle.complete(*definition),
-                    oracle.unbiased_variance(*definition),
                     sum(oracle.jackknife(*definition)),
                 )
             )
-        weight, u, unbiased, jackknife = np.array(rows).T
+        weight, u, jackknife = np.array(rows).T
         variance = weight @ u**2 - (weight @ u) ** 2
         assert weight.sum() == pytest.approx(1)
-        assert weight @ unbiased == pytest.approx(variance, rel=1e-12)
         assert variance < weight @ jackknife < 2 * variance
 
 
@@ -218,52 +207,6 @@ class TestRandomLearningSets:
             values = np.array([each[name] for each in all_found])
             error = values.std(ddof=1) / math.sqrt(len(values))
             assert abs(values.mean() - exact[name]) < 4.8 * error, name  # t with 7 df: 1 in 500
-
-    @pytest.mark.parametrize("two", [False, True])
-    @pytest.mark.parametrize("ties", [False, True])
-    @pytest.mark.parametrize("case", [(4, 4, 1, 1), (5, 4, 1, 1), (6, 5, 2, 1)])
-    def test_disjoint_pairs_have_the_unbiased_variance(self, case, ties, two):
-        n1, n0, g1, g0 = case
-        problem, rng = Problem(n1, n0, ties=ties), np.random.default_rng(3)
-        scores, learnt = problem.complete(g1, g0, problem.score)
-        other = problem.complete(g1, g0, problem.other)[0] if two else None
-        kernel = oracle.difference(problem.score, problem.other if two else None)
-        exact = oracle.unbiased_variance(kernel, problem.positives, problem.negatives, g1, g0)
-        numbers = {tuple(np.flatnonzero(row)): number for number, row in enumerate(learnt)}
-        all_found = []
-        for _ in range(8):
-            first, second = (
-                rng.permuted(np.tile(np.arange(n1), (800, 1)), axis=1),
-                rng.permuted(np.tile(np.arange(n1, n1 + n0), (800, 1)), axis=1),
-            )
-            halves = [
-                np.hstack([first[:, k * g1 : (k + 1) * g1], second[:, k * g0 : (k + 1) * g0]])
-                for k in (0, 1)
-            ]
-            rows = np.array([numbers[tuple(sorted(each))] for each in np.vstack(halves)])
-            found = auc_ustatistic.from_scores(
-                scores[rows],
-                learnt[rows],
-                problem.y,
-                None if other is None else other[rows],
-                cluster=np.tile(np.arange(800), 2),
-            )
-            assert abs(found["unbiased"] - exact) < 4 * found["mc_se_unbiased"]
-            all_found.append(found["unbiased"])
-            low = found["jackknife"] ** 2 / (found["jackknife"] + found["pair_effects"])
-            expected = min(max(found["unbiased"], low), found["jackknife"])
-            assert found["clipped"] == pytest.approx(expected, rel=1e-12)
-        error = np.std(all_found, ddof=1) / math.sqrt(8)
-        assert abs(np.mean(all_found) - exact) < 4.8 * error
-        # What a run says of its own error is about the spread of runs.
-        assert 0.4 < found["mc_se_unbiased"] / np.std(all_found, ddof=1) < 2.5
-
-    def test_without_disjoint_pairs_there_is_no_unbiased_variance(self, sampled):
-        scores, learnt, y, other = sampled
-        found = auc_ustatistic.from_scores(scores, learnt, y, other)
-        assert math.isnan(found["unbiased"])
-        assert math.isnan(found["mc_se_clipped"])
-        assert found["status"] == "ok"
 
     def test_products_of_blocks_hold_no_monte_carlo_noise(self):
         problem, rng = Problem(6, 6), np.random.default_rng(0)

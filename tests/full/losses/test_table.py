@@ -355,7 +355,9 @@ def test_the_positive_class_of_scores_can_be_named():
 
 
 def test_a_loss_of_ones_own_has_its_name_and_no_bounds():
-    found = uv.Losses.from_arrays([[5.0, -3], [2, 7]], np.eye(2), loss="pinball")
+    found = uv.Losses.from_arrays(
+        [[5.0, -3], [2, 7]], np.eye(2), loss="pinball", greater_is_better=False
+    )
     assert (found.loss, found.bounds, found.in_words) == ("pinball", None, "expected pinball loss")
     np.testing.assert_array_equal(found.means, [[-3, 2]])
 

@@ -143,10 +143,11 @@ def fitted(draw: Draw) -> Any:
     learners = [draw.rarely(LEARNERS, "lda"), draw.rarely(LEARNERS, "majority")]
     name = draw.one(["CorrectedTTest", "UStatisticTest", "HoldOutTest", "McNemarTest"])
     asked = getattr(uv, name)(*_data_first(draw, learners))
-    more = (
-        {draw.one(["n_pairs", "max_fits"]): draw.one(BUDGETS)} if name == "UStatisticTest" else {}
-    )
-    result = asked.fit(rng=0, max_seconds=draw.rarely(SECONDS, None), **more)
+    more = {}
+    if name == "UStatisticTest":
+        more = {draw.one(["n_pairs", "max_fits"]): draw.one(BUDGETS)}
+        more["max_seconds"] = draw.rarely(SECONDS, None)
+    result = asked.fit(rng=0, **more)
     return result.summary(alpha=draw.rarely(NUMBERS, 0.1)).as_text()
 
 

@@ -87,18 +87,14 @@ def from_scores(
         half of a class is learnt from, and of more than two; jackknife: J, that of U when
         observations are left out one by one; midpoint: that of J and its lower bound
         J^2/(J + M2), but M2/2 at least, NaN where more than half of a class is learnt from;
-        unbiased: the unbiased variance, and clipped: the same, but not outside
-        J^2/(J + M2) and J, both NaN unless rows come in disjoint pairs that `cluster` names (or
-        `exact`) and leave two of each class to both; pair_effects: M2; u1, u0: influence values of
-        positives and negatives, J = sum u1^2/(n1 (n1 - 1)) + sum u0^2/(n0 (n0 - 1)) up to
-        Monte-Carlo noise; df: Welch's degrees of freedom for Student's t; mc_se_estimate,
-        mc_se_variance, mc_se_clipped, mc_se_unbiased: Monte-Carlo standard errors, 0 with `exact`;
+        pair_effects: M2; u1, u0: influence values of positives and negatives, J = sum u1^2/(n1 (n1
+        - 1)) + sum u0^2/(n0 (n0 - 1)) up to Monte-Carlo noise; df: Welch's degrees of freedom for
+        Student's t; mc_se_estimate, mc_se_variance: Monte-Carlo standard errors, 0 with `exact`;
         status: "ok"; "too few resamples" with a remedy where mc_se_variance is above half of the
         variance; or why variance and df are NaN. With scores of C classes a tuple u of the
-        influence values of each class stands in the place of u1 and u0, and there are neither
-        unbiased nor clipped. With `groups` influence values, df and pairs are those of clusters,
-        and there is no unbiased variance; where some contain both classes, and with scores of C
-        classes, variance is the jackknife, and there is one array u of all clusters.
+        influence values of each class stands in the place of u1 and u0. With `groups` influence
+        values, df and pairs are those of clusters; where some contain both classes, and with scores
+        of C classes, variance is the jackknife, and there is one array u of all clusters.
 
     Raises
     ------
@@ -237,6 +233,4 @@ def _by_name(
         return estimates_by_name | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
     if several:
         return estimates_by_name | {"u": estimate.u}
-    for name in ("clipped", "unbiased"):
-        estimates_by_name |= {name: estimate.values[name], f"mc_se_{name}": estimate.mc_se[name]}
     return estimates_by_name | {"u1": estimate.u[0], "u0": estimate.u[1]}

@@ -16,7 +16,6 @@ from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed
 from ucvtest.kernels.auc_ustatistic.first_order import Moments, first_order
 from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Residuals
 from ucvtest.kernels.auc_ustatistic.placements import residual_sums
-from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, DrawBatch, UntestedRest, pairs_of
 
 MOST_CALLS = 16
 """Rows are ranked in up to this number of calls of compiled code, rather than in one new
@@ -27,12 +26,11 @@ T = TypeVar("T", Moments, Residuals)
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Rows that were ranked, with their sums, draws, and where they come in pairs, the rest."""
+    """Rows that were ranked, with their sums and draws."""
 
     calls: list[Placed]
     sums: Moments
     draw: np.ndarray
-    rest: UntestedRest | None
     residuals: list[np.ndarray] = field(default_factory=list)
 
 
@@ -41,8 +39,7 @@ class BlockSums:
 
     `moments` and `residuals`; `pairs` (D, K, n1, n0), twice the sums of psi; `squares` (D, D),
     products of residual AUCs, each summed over the rows of a draw; `alike`, whether all learners
-    placed every observation alike. For the unbiased variance, where there is one: `stages` of pairs
-    of learning sets, or `complete`.
+    placed every observation alike.
     """
 
     moments: Moments
@@ -55,8 +52,6 @@ class BlockSums:
         self.exact, self.alike = exact, True
         self.n_rows = self.n_draws = 0
         self.squares: Any = 0.0
-        self.complete: CompletePairs | None = None
-        self.stages: list[DrawBatch] | None = []
         self._waiting: list[_Batch] = []
 
     @property
@@ -68,12 +63,6 @@ class BlockSums:
         """Rank the next rows, which have draws of their own."""
         if not self.n_rows:
             self._start(sets, len(scores))
-        if self.complete is not None:
-            self.complete.add(sets, scores)
-        pairs = None if self.stages is None else pairs_of(sets)
-        untested_rest = None if pairs is None else UntestedRest.of(sets, scores, pairs)
-        if untested_rest is None:
-            self.stages = None
         placed_calls, call_moments = [], []
         for placed, sums in self._ranked(sets, scores):
             self.pairs += sums.pop("pairs")
@@ -82,9 +71,7 @@ class BlockSums:
             )
             placed_calls.append(placed)
             call_moments.append(Moments(**sums))
-        self._waiting.append(
-            _Batch(placed_calls, reduce(_plus, call_moments), sets.draw, untested_rest)
-        )
+        self._waiting.append(_Batch(placed_calls, reduce(_plus, call_moments), sets.draw))
         self.n_rows += len(sets.draw)
 
     def _ranked(
@@ -103,10 +90,6 @@ class BlockSums:
         shape, self._depth = sets.shape, sets.depth
         self.shape = shape
         self.pairs = np.zeros((n_learners, N_BLOCKS, *shape.sizes), dtype=np.int64)
-        if self.exact:
-            self.stages = None
-            if shape.disjoint:
-                self.complete = CompletePairs(shape, n_learners)
 
     def settle(self) -> None:
         """Sum the residuals of the rows that wait for it, from the additive fit to all so far."""
@@ -134,14 +117,6 @@ class BlockSums:
             np.concatenate([batch.residuals[0] for batch in waiting], axis=1),
             np.concatenate([batch.draw for batch in waiting]),
         )
-        if self.stages is not None:
-            self.stages.append(
-                DrawBatch.of(
-                    shape,
-                    self.moments,
-                    [(batch.rest, batch.draw, batch.calls) for batch in waiting if batch.rest],
-                )
-            )
         self._waiting = []
 
     def _fit(self) -> Additive:

@@ -106,8 +106,7 @@ class SingleLabelClusters(TwoClasses):
 
     def _start(self, sets: LearningSets, n_learners: int) -> None:
         super()._start(sets, n_learners)
-        # Products of disjoint sets are of rows alone, and the unbiased variance with them.
-        self.pairs, self.complete, self.stages = self.pairs.astype(float), None, None
+        self.pairs = self.pairs.astype(float)
 
     def _ranked(
         self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]

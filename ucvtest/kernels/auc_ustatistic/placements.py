@@ -236,40 +236,5 @@ def residual_sums(
     }
 
 
-@in_float64
-@jit
-def row_residuals(
-    counts: Pair, learnt: Pair, tested: Pair, fit: tuple[jax.Array, Pair, Pair, Pair], b: Pair
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """For each row: A without the tested part, mean X (D, K, B), and (D, D, K, B) b of A times X.
-
-    `fit` contains U (K, D), and by class eta, lambda and d, (K, D, n_c), of a fit for each block.
-    The last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
-    """
-    centre, eta, learning, testing = fit
-    w = [class_array.astype(float) for class_array in learnt]
-
-    def learnt_sum(class_effects: Pair) -> jax.Array:
-        first, second = (
-            jnp.einsum("kbi,kdi->dkb", x, y) for x, y in zip(w, class_effects, strict=True)
-        )
-        return first + second
-
-    fit_centre = centre.T[..., None]
-    xbar = counts[0].sum(-1) / (2.0 * tested[0] * tested[1]) - fit_centre - learnt_sum(eta)
-    fit_without_tested = fit_centre + learnt_sum(learning)
-    products = jnp.zeros(())
-    for c in (0, 1):
-        # b and d sum to zero, so sums over tested observations are minus the sums over learnt ones.
-        of_other = jnp.einsum("kbi,kdi->dkb", w[1 - c], testing[1 - c]) / tested[1 - c]
-        of_b = jnp.einsum("kbi,kei->ekb", w[c], b[c])
-        effect_products = b[c][:, :, None] * testing[c][:, None]
-        placed = jnp.einsum("dkbi,kei->edkb", counts[c] / (2.0 * tested[1 - c]), b[c])
-        placed -= jnp.einsum("kedi,kbi->edkb", effect_products, 1.0 - w[c])
-        placed += of_b[:, None] * (fit_without_tested - of_other)
-        products += of_b[:, None] * xbar + placed / tested[c]
-    return fit_without_tested, xbar, products
-
-
 def _product(left_rows: jax.Array, right_rows: jax.Array) -> jax.Array:
     return jnp.einsum("kbi,dkbj->dkij", left_rows, right_rows)

@@ -6,7 +6,6 @@ the fit are therefore subtracted, which only needs the learning sets. See `sever
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 
 import numpy as np
 
@@ -255,5 +254,4 @@ def _variance_parts(contrast: _Contrast, linear_fit: _Linear) -> VarianceParts:
         groups=None if contrast.sums.exact else BlockGroups.of(b, n_rows, of_blocks),
         inner=np.einsum("ki,li->kl", flat, flat),
         weight=weight,
-        unbiased=[nan] * (N_BLOCKS + 1),
     )

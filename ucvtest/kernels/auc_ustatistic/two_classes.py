@@ -11,7 +11,6 @@ from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.first_order import FirstOrder, first_order
 from ucvtest.kernels.auc_ustatistic.pair_effects import PairEffects
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
-from ucvtest.kernels.auc_ustatistic.unbiased import unbiased
 from ucvtest.kernels.auc_ustatistic.variances import (
     AucEstimate,
     BlockGroups,
@@ -113,7 +112,6 @@ class _Effects:
     groups: BlockGroups | None
     pairs: PairEffects
     weight: np.ndarray
-    unbiased: np.ndarray
 
     @classmethod
     def of(cls, sums: BlockSums) -> Self:
@@ -134,7 +132,6 @@ class _Effects:
             groups=None if sums.exact else BlockGroups.of(b, sums.moments.n_rows, of_blocks),
             pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
             weight=n_rows / sums.n_rows,
-            unbiased=_unbiased(sums, first_order_of_all),
         )
 
     def variance_parts(self, weights: np.ndarray) -> VarianceParts:
@@ -154,20 +151,7 @@ class _Effects:
             groups=None if self.groups is None else self.groups.combined(weights),
             inner=block_products,
             weight=self.weight,
-            unbiased=np.einsum("d,kde,e->k", weights, self.unbiased, weights).tolist(),
         )
-
-
-def _unbiased(sums: BlockSums, first_order_of_all: FirstOrder) -> np.ndarray:
-    """The unbiased variance (D, D) of all rows, and without each block; NaN if there is none."""
-    if sums.complete is not None:
-        return sums.complete.unbiased(first_order_of_all.auc)[None]
-    if sums.stages is None:
-        return np.full(
-            (N_BLOCKS + 1, len(first_order_of_all.auc), len(first_order_of_all.auc)), np.nan
-        )
-    block_selections = [np.arange(N_BLOCKS) != k for k in range(-1, N_BLOCKS)]
-    return np.stack([unbiased(sums.stages, kept_blocks) for kept_blocks in block_selections])
 
 
 def _error_of_mean(sums: BlockSums, weights: np.ndarray) -> float:

@@ -15,13 +15,11 @@ from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.first_order import influence_values, jackknife_by_class
 from ucvtest.stats.jackknife import (
-    clipped,
-    geometric,
     midpoint,
     pair_effects_factor,
 )
 
-VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased")
+VARIANCES = ("midpoint", "jackknife")
 
 ROWS_FOR_EACH = 4
 """Fewest rows for each observation: half as many coefficients are fitted to half of the rows."""
@@ -79,11 +77,10 @@ class AucEstimate:
 
 @dataclass(frozen=True)
 class _Components:
-    """The jackknife of each class, the pair effects M2, and the unbiased variance or NaN."""
+    """The jackknife of each class, and the pair effects M2."""
 
     by_class: tuple[float, ...]
     pair_effects: float
-    unbiased: float
 
     @property
     def jackknife(self) -> float:
@@ -93,15 +90,12 @@ class _Components:
     def variances(self) -> dict[str, float]:
         """The variances by name.
 
-        "midpoint" is that of the jackknife and its lower bound, not below M2/2; "clipped" the
-        unbiased one within these two.
+        "midpoint" is that of the jackknife and its lower bound, not below M2/2.
         """
         j, m2 = self.jackknife, self.pair_effects
         if not j > NO_VARIANCE:
             return dict.fromkeys(VARIANCES, nan)
-        clipped_variance = clipped(self.unbiased, geometric(j, m2), j)
-        ordered_variances = (midpoint(j, m2), clipped_variance, j, self.unbiased)
-        return dict(zip(VARIANCES, ordered_variances, strict=True))
+        return {"midpoint": midpoint(j, m2), "jackknife": j}
 
     def df(self, sizes: tuple[int, ...]) -> float:
         """Welch's degrees of freedom."""
@@ -160,8 +154,7 @@ class VarianceParts:
     """Squared lengths of single and pair effects, with the factors that make variances of them.
 
     `b` (n,), class after class; `groups` is None of a complete design; `inner` (K, K) are the inner
-    products of the blocks' pair effects, times their shares of the rows `weight` (K,); `unbiased`
-    (K + 1,) are the unbiased variances of all rows and without each block.
+    products of the blocks' pair effects, times their shares of the rows `weight` (K,).
     """
 
     shape: Shape
@@ -169,7 +162,6 @@ class VarianceParts:
     groups: BlockGroups | None
     inner: np.ndarray
     weight: np.ndarray
-    unbiased: list[float]
 
     @classmethod
     def of_singles(
@@ -177,12 +169,12 @@ class VarianceParts:
     ) -> Self:
         """Without effects of pairs, for the jackknife alone."""
         no_pairs = np.zeros((N_BLOCKS, N_BLOCKS))
-        return cls(shape, b, groups, no_pairs, weight, [nan] * (N_BLOCKS + 1))
+        return cls(shape, b, groups, no_pairs, weight)
 
     def raw(self) -> _Components:
         """Squares as they are, of a complete design."""
         singles = jackknife_by_class(self.shape, self.b**2).tolist()
-        return _Components(tuple(singles), float(self.inner.sum()), self.unbiased[0])
+        return _Components(tuple(singles), float(self.inner.sum()))
 
     def crossed(self, groups: BlockGroups) -> list[_Components]:
         """Products of different blocks only: of all blocks, and without each of them."""
@@ -191,8 +183,8 @@ class VarianceParts:
         # Of a class whose products are negative, the squares as they are.
         single = np.where(single > 0, single, raw)
         pairs = np.maximum(self._crossed_pairs(), 0.0)
-        component_rows = zip(single.tolist(), pairs.tolist(), self.unbiased, strict=True)
-        return [_Components(tuple(by_class), m2, other) for by_class, m2, other in component_rows]
+        component_rows = zip(single.tolist(), pairs.tolist(), strict=True)
+        return [_Components(tuple(by_class), m2) for by_class, m2 in component_rows]
 
     def _crossed_singles(self, groups: BlockGroups) -> np.ndarray:
         by_class = partial(jackknife_by_class, self.shape)

@@ -118,7 +118,6 @@ class BayesianTTest(ResamplingTest):
         self,
         rope: float | None = None,
         *,
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -132,8 +131,8 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        max_seconds, rng, n_jobs, batch_size, progress
-            See `CorrectedTTest.fit`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -144,11 +143,10 @@ class BayesianTTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(rope)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, rope: float | None = None) -> BayesianTOptions:

@@ -173,7 +173,6 @@ class CrossValidationWaldTest(ResamplingTest):
         self,
         variance: Variance = "all_pairs",
         *,
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -186,8 +185,8 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table. The AUC has its own variance; metrics such as "f1" have only "all_pairs".
-        max_seconds, rng, n_jobs, batch_size, progress
-            See `CorrectedTTest.fit`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -196,11 +195,10 @@ class CrossValidationWaldTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            fold.
+            If an argument cannot be used, or a learner fails on a fold.
         """
         options = self.fit_options(variance)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:

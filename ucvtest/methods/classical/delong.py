@@ -227,7 +227,6 @@ class DeLongTest(ResamplingTest):
         self,
         *,
         interval: IntervalName = "auto",
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -242,8 +241,8 @@ class DeLongTest(ResamplingTest):
             published; "logit", for the AUC of one learner, the same on the logit scale. "auto"
             takes "logit" for one learner, and for each of two in the table, but "wald" for their
             difference. The p-value belongs to the interval.
-        max_seconds, rng, n_jobs, batch_size, progress
-            See `CorrectedTTest.fit`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -252,11 +251,10 @@ class DeLongTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(interval)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, interval: IntervalName = "auto") -> IntervalName:

@@ -156,7 +156,6 @@ class DieboldMarianoTest(ResamplingTest):
         horizon: int = 1,
         *,
         variance: VarianceName = "acf",
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -170,8 +169,8 @@ class DieboldMarianoTest(ResamplingTest):
             How many steps ahead the forecasts are, h: losses fewer steps apart may be correlated.
         variance : {"acf", "bartlett"}
             Weights of the autocovariances: all 1, or falling with the distance.
-        max_seconds, rng, n_jobs, batch_size, progress
-            See `CorrectedTTest.fit`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -180,11 +179,10 @@ class DieboldMarianoTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(horizon, variance=variance)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, horizon: int = 1, variance: VarianceName = "acf") -> Options:

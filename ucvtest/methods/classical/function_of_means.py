@@ -57,6 +57,8 @@ class MetricOfRules(LinearisedRules):
 
     def rule(self, null_value: float) -> StudentRule | None:
         """The rule behind p-value and interval; None for the estimate and its standard error."""
+        if math.isnan(self.estimate):
+            return None
         if isinstance(self._function, Cells):
             return self._with_rows_added(null_value)
         if self.observed.paired or self.status != "ok":
@@ -123,6 +125,8 @@ class MetricOfRules(LinearisedRules):
     @property
     def notes(self) -> tuple[str, ...]:
         """The rule in words, and the bias if it is notable."""
+        if math.isnan(self.estimate):
+            return ()
         listed = [self._rule_in_words]
         if self.index is not None:
             listed.append("All rows have the same weight, and clusters are independent.")
@@ -131,21 +135,10 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def status(self) -> str:
-        """The status if the estimate is 0/0, or if nothing varies."""
-        metric_in_words, cells = self._metric.in_words, isinstance(self._function, Cells)
-        if math.isnan(self.estimate) and cells:
-            return (
-                f"no estimate: {metric_in_words} is 0/0 here, because a class is missing or was "
-                "never predicted; the interval is computed with observations added"
-            )
-        if math.isnan(self.estimate):
-            return (
-                f"no estimate: {metric_in_words} is 0/0 here, because the response or the "
-                "predictions do not vary; test other observations"
-            )
-        if not cells and not self._varies and not self.observed.identical:
-            return same_influence(self.observed)
-        return "ok"
+        """The status if there is an estimate, but nothing varies."""
+        if isinstance(self._function, Cells) or math.isnan(self.estimate) or self._varies:
+            return "ok"
+        return "ok" if self.observed.identical else same_influence(self.observed)
 
     @property
     def _varies(self) -> bool:

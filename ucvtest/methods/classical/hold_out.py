@@ -185,7 +185,6 @@ class HoldOutTest(ResamplingTest):
         self,
         *,
         interval: IntervalName = "auto",
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -200,8 +199,8 @@ class HoldOutTest(ResamplingTest):
             "wilson" is from Wilson's score test, which is shorter but has a lower coverage in the
             worst case. "auto" is "exact" there, and Student's for everything else. The p-value
             agrees with the interval.
-        max_seconds, rng, n_jobs, batch_size, progress
-            See `CorrectedTTest.fit`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -210,11 +209,10 @@ class HoldOutTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(interval)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, interval: IntervalName = "auto") -> IntervalName:

@@ -17,7 +17,7 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
@@ -199,7 +199,6 @@ class ResamplingTest(HypothesisTest):
     def fit(
         self,
         *,
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -209,10 +208,6 @@ class ResamplingTest(HypothesisTest):
 
         Parameters
         ----------
-        max_seconds : float, optional
-            Approximate limit in seconds: some fits are timed, and a design that would take longer
-            is refused before the first fit. The number of fits is given by the design and never
-            reduced.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -223,10 +218,9 @@ class ResamplingTest(HypothesisTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(None, execution, progress)
 
     # --------------------------------------------------------------- from losses to a result
@@ -246,7 +240,6 @@ class ResamplingTest(HypothesisTest):
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
         """See `HypothesisTest.shared_design`."""
-        refuse_shared_seconds(self.method_name, fit_options)
         return self.design, fit_options
 
     def _learn_size(self, design: Design) -> int | str:

@@ -109,7 +109,7 @@ def _with_statistics_of_rules(
     places = {name: position for position, name in enumerate(joint_estimates.learners)}
     statistics = np.array(joint_estimates.statistics)
     for key, result in results.items():
-        if isinstance(key, str) or result.rule is None or math.isnan(result.estimate):
+        if isinstance(key, str) or result.rule is None:
             continue
         first, second = (places[name] for name in key)
         statistics[first, second] = result.statistic

@@ -8,7 +8,6 @@ import numpy as np
 from ucvtest.common.execution import Execution, row_batches
 from ucvtest.common.float64 import check_platform
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.inference.question import Question
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.methods.fold_covariance.options import Estimator, FoldCovarianceOptions, FoldScheme
@@ -34,7 +33,8 @@ def estimate(
     folds = scheme.user_folds
     if folds is None:
         folds = scheme.drawn(options.n_repeats, execution.generator)
-        _refuse_seconds(question, scheme, len(folds), execution)
+        n_sets = len(folds) * scheme.n_folds + scheme.jackknife
+        execution.announce_total(len(question.learners) * n_sets)
     n_folds, estimator, source = scheme.n_folds, scheme.estimator, question.losses(execution)
     e, *learner_losses = cross_validated_losses(
         folds, n_folds, estimator, execution.generator, source
@@ -50,24 +50,6 @@ def estimate(
         name=options.name,
     )
     return FoldCovarianceEstimates(decomposition, tuple(learner_losses), source)
-
-
-def _refuse_seconds(
-    question: Question, scheme: FoldScheme, n_repeats: int, execution: Execution
-) -> None:
-    """Refuse folds that would exceed the time."""
-    problem = question.data("a fold")
-    n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
-    needed_fits = n_learners * (n_sets + scheme.jackknife)
-    execution.announce_total(needed_fits)
-    check_fits(
-        problem,
-        problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
-        needed_fits,
-        execution,
-        reason=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have {needed_fits}",
-        remedy="fewer folds or repeats",
-    )
 
 
 def cross_validated_losses(

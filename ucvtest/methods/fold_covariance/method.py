@@ -11,7 +11,7 @@ from ucvtest.data.missing import Missing
 from ucvtest.designs.design import learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import KFold
-from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.methods.fold_covariance.estimation import estimate
@@ -154,7 +154,6 @@ class FoldCovarianceTest(HypothesisTest):
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
         """See `HypothesisTest.shared_design`."""
-        refuse_shared_seconds(self.method_name, fit_options)
         # The jackknife also needs losses on learning sets, which designs do not have.
         if self._scheme.jackknife:
             return None, fit_options
@@ -196,7 +195,6 @@ class FoldCovarianceTest(HypothesisTest):
         rho: Rho = "nadeau_bengio",
         n_repeats: int = 1,
         *,
-        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -215,9 +213,6 @@ class FoldCovarianceTest(HypothesisTest):
             Repetitions with new random folds, whose results are averaged. They reduce only the part
             of the variance that is due to the choice of folds. Given losses have the repetitions
             of their design.
-        max_seconds : float, optional
-            Refuse folds that take longer, about, before the first fit: some are timed. The
-            number of fits is that of folds and repetitions and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -230,11 +225,10 @@ class FoldCovarianceTest(HypothesisTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
-            split.
+            If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(rho, n_repeats)
-        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size)
         return self._fit(options, execution, progress)
 
     def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:

@@ -15,12 +15,11 @@ import numpy as np
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
-from ucvtest.inference.studentise import Studentised, by_rule, studentise
+from ucvtest.inference.studentise import Studentised, studentise
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
@@ -83,52 +82,10 @@ class RowsAddedToTest:
 
 
 @dataclass(frozen=True, eq=False)
-class UndefinedDifference:
-    """A difference of metrics if one is 0/0, or both; rows are added to such a metric.
-
-    `mean_estimates` are those of linearised values there; the rows move their mean by `moved`, and
-    add `spread` to its variance.
-    """
-
-    mean_estimates: MeanEstimates
-    moved: float
-    spread: float
-
-    @classmethod
-    def of(
-        cls, mean_estimates: MeanEstimates, points: Sequence[WorkingPoint], n: float
-    ) -> "UndefinedDifference":
-        """From the points of both learners, without rows added; two right and two wrong for n."""
-        moved = spread = 0.0
-        for sign, point in zip((1, -1), points, strict=True):
-            if point.defined:
-                continue
-            assert isinstance(point.function, Cells)
-            there = WorkingPoint.with_rows_added(point.function, point.means, n)
-            slopes = there.gradient - (there.gradient * there.means).sum()
-            possible, mean = point.function.possible(point.means), point.means * slopes
-            added = two_right_two_wrong(possible, point.function.only_class)
-            moved -= sign * float(mean.sum())
-            square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
-            spread += square / (n + float(added.sum())) ** 2
-        return cls(mean_estimates, moved, spread)
-
-    def rule(
-        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> MovedT:
-        """The interval, by the variance of that name."""
-        variance = max(_variance_of(self.mean_estimates, name), 0.0) + self.spread
-        centre = _estimate_of(self.mean_estimates) + self.moved
-        return MovedT(
-            centre, math.sqrt(variance), df, lower_bound, upper_bound, studentised.null_value
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
-    `undefined` where it is 0/0; then those of the metric with rows added.
+    `undefined` where it is 0/0.
     """
 
     mean_estimates: MeanEstimates
@@ -137,7 +94,6 @@ class MetricEstimates:
     undefined: bool = False
     bias: float = math.nan
     """The second-order bias of the estimate; NaN if it is not known."""
-    difference: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -172,7 +128,7 @@ def settled(
     undefined = not all(point.defined for point in points)
     final: LossSource = source
     if undefined:
-        final = source.at([level(point, question.n_obs) for point in points])
+        final = source.at([point.level for point in points])
     elif isinstance(source, KeptPredictions) or isinstance(metric_of_means, MetricOfSets):
         # Tables of pairs have values about these rules, whose learning sets are not drawn.
         final = source.at(points)
@@ -180,22 +136,15 @@ def settled(
     if converged and isinstance(estimates, UStatisticEstimates):
         estimates = replace(estimates, converged=True)
     bias = math.nan if undefined else _bias(question, source, estimates, points)
-    if not isinstance(metric_of_means, Cells):
+    if undefined or question.paired or not isinstance(metric_of_means, Cells):
         return MetricEstimates(estimates, final, None, undefined, bias)
-    if question.paired:
-        difference = (
-            UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
-        )
-        return MetricEstimates(estimates, final, None, undefined, bias, difference)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
     moved = estimate(
         again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
     )
-    return MetricEstimates(
-        estimates, final, RowsAddedToTest(point, table, n, moved), undefined, bias
-    )
+    return MetricEstimates(estimates, final, RowsAddedToTest(point, table, n, moved), bias=bias)
 
 
 def _bias(
@@ -225,15 +174,6 @@ def _own_variance(learner_estimate: FirstOrderEstimate | FewFits) -> float:
     )
 
 
-def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
-    """A point with values: with rows added if necessary, or with constant values."""
-    if point.defined:
-        return point
-    if isinstance(point.function, Cells):
-        return WorkingPoint.with_rows_added(point.function, point.means, n_obs).level
-    return point.level
-
-
 def _n_rows(question: Question, estimates: MeanEstimates, point: WorkingPoint) -> float:
     """Rows to which others are added; of clusters as many as would be independent.
 
@@ -244,7 +184,7 @@ def _n_rows(question: Question, estimates: MeanEstimates, point: WorkingPoint) -
     name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
     variance = _variance_of(estimates, name)
     slopes = point.gradient - float((point.gradient * point.means).sum())
-    spread = float((point.means * slopes**2).sum()) if point.defined else 0.0
+    spread = float((point.means * slopes**2).sum())
     effective = spread / variance if variance > 0 else 0.0
     return float(min(max(effective, question.n_units), question.n_obs))
 
@@ -272,24 +212,17 @@ def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatis
 def undefined_parts(
     question: Question, estimates: MetricEstimates, result_fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """The result if the metric is 0/0: the interval with rows added, if there is one."""
+    """The result if the metric is 0/0: no estimate, and the reason."""
     metric, metric_in_words = question.metric, question.metric.in_words
     assert isinstance(metric, SmoothMetric)
     status = f"no estimate: {metric_in_words} is 0/0 here, because {metric.without_value}"
     if metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, because {_no_value(question)}"
-    added = estimates.added if estimates.difference is None else estimates.difference
-    status += "; the interval is computed with rows added" if added is not None else ""
     by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
     df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
-    if added is not None:
-        name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
-        limits = range_of(metric)
-        limits = difference_range(limits) if question.paired else limits
-        studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}
 
 

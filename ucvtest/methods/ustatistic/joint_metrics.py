@@ -12,8 +12,6 @@ from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
     RowsAddedToTest,
-    UndefinedDifference,
-    level,
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.simultaneous_few import JointFewEstimates
@@ -47,19 +45,14 @@ class JointMetrics:
         """The estimates of one learner, or of the difference of two."""
         estimates = self.mean_estimates.of(places, options)
         undefined = not all(self.points[learner_index].defined for learner_index in places)
-        added = difference = None
-        if undefined and len(places) == 2 and isinstance(self.points[0].function, Cells):
-            points = [self.points[learner_index] for learner_index in places]
-            difference = UndefinedDifference.of(estimates, points, self.n_obs)
-        if len(places) == 1 and self.moved is not None:
+        added = None
+        if len(places) == 1 and not undefined and self.moved is not None:
             metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(metric_of_means, Cells)
             point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(
-            estimates, self.source.of(places), added, undefined, difference=difference
-        )
+        return MetricEstimates(estimates, self.source.of(places), added, undefined)
 
 
 def jointly_settled(
@@ -76,10 +69,9 @@ def jointly_settled(
         )
         for prediction_source in prediction_sources
     ]
-    levels = [level(point, n_obs) for point in points]
     final = [
-        prediction_source.at([point])
-        for prediction_source, point in zip(prediction_sources, levels, strict=True)
+        prediction_source.at([point.level])
+        for prediction_source, point in zip(prediction_sources, points, strict=True)
     ]
     source, joint_estimates = estimate(final, copy.deepcopy(generator_at_start))
     metric_of_means = points[0].function

@@ -113,8 +113,8 @@ class UStatisticTest(HypothesisTest):
     Otherwise the jackknife is the default: the tails of other losses make all of the variances too
     small. "unbiased" and "asymptotic" have the normal reference of the paper. They reject too often
     at small n (the paper's 95% intervals contain the true value in about 80% over 60 simulated
-    settings with n = 60). With more features than observations and skewed losses, every variance
-    can be too small.
+    settings with n = 60); like "clipped" they are for mean losses. With more features than
+    observations and skewed losses, every variance can be too small.
 
     **Few fits.** "few" is a variance from few fits, for mean losses, their ratios and AUCs. The n
     observations show how losses vary between observations, however few the fits are. The fits show
@@ -394,7 +394,7 @@ class UStatisticTest(HypothesisTest):
 
     @property
     def disjoint(self) -> bool:
-        """Whether n >= 2g + 2 (in each class), so that the unbiased variance exists."""
+        """Whether n >= 2g + 2 (in each class): disjoint learning sets leave some to test."""
         return self.learning_sets.sizes.disjoint
 
     @property
@@ -434,8 +434,8 @@ class UStatisticTest(HypothesisTest):
             - "auto" is "midpoint" for the zero-one loss if g <= n/2 and 12 <= n <= 2000, and for
               the AUC if at most half of each class is learnt from and n <= 1000; otherwise
               "jackknife".
-            - "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many times the fits. The
-              AUC has no "asymptotic".
+            - "clipped", "unbiased" and "asymptotic" are for mean losses if n >= 2g + 2, and need
+              many times the fits.
             - "few" is for mean losses and their ratios if n >= 2g + 2, and for the AUC if at most
               half of each class, or of the groups, is learnt from. Three pairs are enough. "auto"
               pairs are then 10, unless all learners are jitted, or `max_fits` or `max_seconds`

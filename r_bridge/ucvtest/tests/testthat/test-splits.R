@@ -158,7 +158,7 @@ test_that("time is a limit where draws go on until they suffice", {
   expect_equal(compared$status, "ok")
   timed <- list(list("corrected_t", max_seconds = 3))
   expect_match(message_of(compare_learners(type ~ ., pima, c("lda", "knn:5"), timed)),
-               "pass it to compare_learners")
+               "has no option")
   found <- ustat_test(type ~ ., pima, "lda", max_seconds = 600, tol = 0.5)
   expect_equal(found$settings$max_seconds, 600L)
 })

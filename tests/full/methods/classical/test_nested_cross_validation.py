@@ -32,7 +32,9 @@ def draw_losses(n_obs: int, n_folds: int, n_repeats: int, seed: int, n_rules: in
         size=(n_rules, *design.testing.shape)
     )
     values += 0.3 * rng.normal(size=(n_rules, len(design.testing), 1))
-    return uv.Losses.from_arrays(values, design.learning, design.testing, loss="hand-made")
+    return uv.Losses.from_arrays(
+        *(values, design.learning, design.testing), loss="hand-made", greater_is_better=False
+    )
 
 
 def by_loops(losses: uv.Losses, n_folds: int, h: np.ndarray) -> dict[str, float]:
@@ -228,6 +230,7 @@ class TestCases:
             losses.design.learning,
             losses.design.testing,
             loss="hand-made",
+            greater_is_better=False,
         )
         result = fit(both)
         assert result.status.startswith("degenerate: the two learners had the same loss")

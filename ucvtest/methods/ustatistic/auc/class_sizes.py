@@ -117,10 +117,7 @@ class AnySizes(WithinClasses, ABC):
         """The variances that exist."""
         if self.singles_only:
             return ("jackknife",)
-        missing = set() if self.paired else {"midpoint"}
-        if not (self.disjoint and self.in_pairs):
-            missing |= {"clipped", "unbiased"}
-        return tuple(name for name in self.known_variances if name not in missing)
+        return self.known_variances if self.paired else ("jackknife",)
 
     def chosen(self, variance: Any) -> str:
         """The requested variance, or the choice of "auto"."""
@@ -143,13 +140,6 @@ class AnySizes(WithinClasses, ABC):
             raise ValueError(
                 f"variance='midpoint' needs at most half of each class to learn from, got {listed}:"
                 " use a smaller learn_size, or variance='jackknife'"
-            )
-        if variance not in self.variances:
-            other = self.variances[0]
-            raise ValueError(
-                f"variance={variance!r} needs disjoint pairs of learning sets, with two of each "
-                f"class in neither: use variance={other!r:.60}"
-                + (" or a smaller learn_size" if self.in_pairs else "")
             )
         return variance
 

@@ -32,7 +32,6 @@ class SingleLabelSizes(ClassSizes):
 
     weights: RowWeights = field(kw_only=True)
 
-    known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
     flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
 
     @classmethod

@@ -223,7 +223,5 @@ def excess(estimate: AucEstimate, options: UStatisticOptions) -> float:
     if math.isnan(variance):
         # Further draws do not help, unless there were too few for any variance.
         return 0.0 if estimate.jackknife == estimate.jackknife else math.inf
-    of_variance = estimate.mc_se[options.variance] / (options.tol * abs(variance))
-    if variance < 0:
-        return of_variance
+    of_variance = estimate.mc_se[options.variance] / (options.tol * variance)
     return max(of_variance, estimate.mc_se_estimate / (options.tol * math.sqrt(variance)))

@@ -29,7 +29,6 @@ class SeveralSizes(AnySizes):
 
     positive: Any = None
 
-    known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
     flat: ClassVar[NoVariance] = NoVariance.CLASSES_ALIKE
 
     @classmethod

@@ -89,17 +89,10 @@ def _status(sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates
     remedy = REMEDY_PAIRS if options.given_sets is None else REMEDY_LOSSES
     if estimates.no_variance is not None:
         return no_variance_in_words(estimates.no_variance)
-    variance, mc_se = estimates.variance(name), estimates.mc_se(name)
-    if math.isnan(variance):
+    if math.isnan(estimates.variance(name)):
         return (
             f"too few resamples: {estimates.n_rows} learning sets are not enough for the variance, "
             f"which needs {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
-        )
-    if variance < 0:
-        return (
-            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error {mc_se:.2g}), "
-            "which can happen with an unbiased estimator at this sample size: use "
-            "variance='clipped'"
         )
     if estimates.estimate.is_rough(name):
         return too_rough(estimates.estimate, name, remedy)

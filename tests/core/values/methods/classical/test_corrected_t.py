@@ -83,7 +83,7 @@ def test_size_under_correlated_resamples():
     learning = np.kron(1 - np.eye(10, dtype=int), np.ones((1, 4), dtype=int))
     for row in means[:5]:
         values = np.broadcast_to(row[:, None], learning.shape)
-        losses = uv.Losses.from_arrays(values, learning, loss="normal")
+        losses = uv.Losses.from_arrays(values, learning, loss="normal", greater_is_better=False)
         result = uv.CorrectedTTest.from_losses(losses, null_value=0.0).fit()
         expected = row.mean() / np.sqrt(corrected_variance(row, 1 / 9))
         assert result.statistic == pytest.approx(expected)

@@ -34,7 +34,8 @@ def losses_of(fold: Any, *rows: Any, loss: str = "hand-made") -> uv.Losses:
     """Losses of rules, each observation's after the fit without its fold."""
     testing = np.asarray(fold) == np.arange(max(fold) + 1)[:, None]
     values = np.array(rows, dtype=float)[:, None] * np.ones(testing.shape)
-    return uv.Losses.from_arrays(values, ~testing, testing, loss=loss)
+    greater = None if loss == "zero_one" else False
+    return uv.Losses.from_arrays(values, ~testing, testing, loss=loss, greater_is_better=greater)
 
 
 def fit(losses: uv.Losses, variance: Any = "all_pairs", **options: Any) -> uv.TestResult:

@@ -163,7 +163,7 @@ def test_dates_of_rows_have_to_be_the_steps_of_one_series(fault, names):
                 pd.DataFrame([y.to_numpy() ** 2], columns=names),
             ],
             *(np.zeros((1, 40)), np.ones((1, 40))),
-            loss="own",
+            loss="squared",
         ),
     ]
     X = pd.DataFrame({"x": error}, names)
