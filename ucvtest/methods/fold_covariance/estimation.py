@@ -34,7 +34,19 @@ def estimate(
     folds = scheme.user_folds
     if folds is None:
         folds = scheme.drawn(options.n_repeats, execution.generator)
-        _refuse_seconds(question, scheme, len(folds), execution)
+        problem, n_repeats = question.data("a fold"), len(folds)
+        n_learners = len(problem.learners)
+        needed_fits = n_learners * (n_repeats * scheme.n_folds + scheme.jackknife)
+        execution.announce_total(needed_fits)
+        check_fits(
+            problem,
+            problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
+            needed_fits,
+            execution,
+            reason=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have "
+            f"{needed_fits}",
+            remedy="fewer folds or repeats",
+        )
     n_folds, estimator, source = scheme.n_folds, scheme.estimator, question.losses(execution)
     e, *learner_losses = cross_validated_losses(
         folds, n_folds, estimator, execution.generator, source
@@ -50,24 +62,6 @@ def estimate(
         name=options.name,
     )
     return FoldCovarianceEstimates(decomposition, tuple(learner_losses), source)
-
-
-def _refuse_seconds(
-    question: Question, scheme: FoldScheme, n_repeats: int, execution: Execution
-) -> None:
-    """Refuse folds that would exceed the time."""
-    problem = question.data("a fold")
-    n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
-    needed_fits = n_learners * (n_sets + scheme.jackknife)
-    execution.announce_total(needed_fits)
-    check_fits(
-        problem,
-        problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
-        needed_fits,
-        execution,
-        reason=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have {needed_fits}",
-        remedy="fewer folds or repeats",
-    )
 
 
 def cross_validated_losses(
