@@ -15,7 +15,7 @@ from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, Sizes, check_enumeration
 from ucvtest.methods.leave_pair_out.pair_errors import FITTING, GivenErrors, PairErrors, pair_errors
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
-from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
+from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 
 LABELINGS_PER_BATCH = 4096
 
