@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from ucvtest.stats.sequential import SequentialPvalue
+from ucvtest.stats.monte_carlo import SequentialPvalue
 
 MOST, STOP_AFTER = 999, 10
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.5)

@@ -356,15 +356,11 @@ def _check(n: int, n_fits: int, goal: Any, about: Any) -> None:
 
 def _procedures(metric: Metric, n_learners: int, about: About) -> tuple[str, ...]:
     """The test for the question, with the numbers of fits that were studied, the fewest first."""
-    if about == "rules":
-        return (_of_one_test_set(metric, paired=n_learners == 2),)
-    return BUDGETS[metric.ranks_pairs]
-
-
-def _of_one_test_set(metric: Metric, *, paired: bool) -> str:
+    if about == "learner":
+        return BUDGETS[metric.ranks_pairs]
     if metric.ranks_pairs:
-        return "delong"
-    return "mcnemar" if paired and metric.counts_errors else "hold_out"
+        return ("delong",)
+    return ("mcnemar" if n_learners == 2 and metric.counts_errors else "hold_out",)
 
 
 def _options(metric: Metric, n_fits: int) -> Mapping[str, Any]:

@@ -203,14 +203,9 @@ def calibration_settings() -> dict[str, Any]:
 def _table() -> "pd.DataFrame":
     import pandas as pd
 
-    with resources.files("ucvtest.advice").joinpath("calibration.csv").open() as file:
-        return pd.read_csv(file).merge(_losses_of_problems(), on="problem")
-
-
-def _losses_of_problems() -> "pd.DataFrame":
-    import pandas as pd
-
     problems = calibration_settings()["problems"]
-    return pd.DataFrame(
+    losses = pd.DataFrame(
         [{"problem": name, "loss": problem["loss"]} for name, problem in problems.items()]
     )
+    with resources.files("ucvtest.advice").joinpath("calibration.csv").open() as file:
+        return pd.read_csv(file).merge(losses, on="problem")

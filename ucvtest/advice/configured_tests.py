@@ -125,7 +125,12 @@ class Procedure:
         if self.test == "NestedCrossValidationTest":
             return n_obs  # what it corrects its estimate to
         if self.design is not None:
-            return _first_learn_size(self.design, n_obs)
+            # The first learning set, without drawing any: samples may be huge.
+            design: Any = self.design
+            design.check(n_obs)
+            if isinstance(design, KFold):
+                return n_obs - -(-n_obs // design.n_folds)
+            return n_obs - number_tested(n_obs, design.test_fraction)
         if "n_folds" in settings:
             return n_obs - n_obs // settings["n_folds"]
         if self.auc:
@@ -139,14 +144,6 @@ class Procedure:
         estimate of the variance exists. A single hold-out set is about one rule.
         """
         return not isinstance(self.design, HoldOut) and 2 * self.learn_size(n_obs) > n_obs
-
-
-def _first_learn_size(design: Any, n_obs: int) -> int:
-    """The size of the first learning set, without drawing any: samples may be huge."""
-    design.check(n_obs)
-    if isinstance(design, KFold):
-        return n_obs - -(-n_obs // design.n_folds)
-    return n_obs - number_tested(n_obs, design.test_fraction)
 
 
 _LEARN_SIZES = {

@@ -231,7 +231,9 @@ def _critical_value(
     if method == "supremum":
         return supremum_critical_value(alpha, n, n0)
     if method == "graham_sloane":
-        return _graham_sloane(alpha, n, n0)
+        # The largest W <= n/4 with 1/(n - 2W) <= alpha.
+        level = Fraction(str(alpha))
+        return max((w for w in range(n // 4 + 1) if Fraction(1, n - 2 * w) <= level), default=-1)
     if n0 < 2:
         # A class cannot be learnt without its only observation: every pair is tied.
         return -1
@@ -257,9 +259,3 @@ def _rejects(n_errors: int, alpha: float, n: int, weight: int) -> bool:
     if spectral_bound(n_errors, n, weight) / comb(n, weight) <= alpha:
         return True
     return supremum_pvalue(n_errors, n, weight) <= alpha
-
-
-def _graham_sloane(alpha: float, n: int, weight: int) -> int:
-    """The largest W <= n/4 with 1/(n - 2W) <= alpha."""
-    light_weights = [w for w in range(n // 4 + 1) if Fraction(1, n - 2 * w) <= Fraction(str(alpha))]
-    return max(light_weights, default=-1)

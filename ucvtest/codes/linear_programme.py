@@ -130,7 +130,6 @@ class _Solution:
 
 
 def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
-    """Solve the programme by HiGHS."""
     from scipy.optimize import linprog
 
     # Scaled so that the matrix is part of an orthogonal one: the numbers of the scheme itself
@@ -138,7 +137,10 @@ def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
     v, m = np.array(scheme.valencies[1:], float), np.array(scheme.multiplicities[1:], float)
     n_words = float(sum(scheme.valencies))
     rows, columns = np.sqrt(m / n_words), np.sqrt(v)
-    matrix = rows[:, None] * _ratios(scheme)[1:, 1:] * columns
+    # Divided as integers, each ratio E_i(k)/v_i is correctly rounded.
+    pairs = zip(scheme.eigenvalues, scheme.valencies, strict=True)
+    ratios = np.array([[value / valency for value in row] for row, valency in pairs]).T
+    matrix = rows[:, None] * ratios[1:, 1:] * columns
     upper = np.full(len(v), np.inf)
     upper[0] = 2 * n_errors / columns[0]
     optimum = linprog(
@@ -157,12 +159,6 @@ def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
     positive = primal > RELATIVE_ZERO * primal.max()
     positive &= primal < upper * (1 - RELATIVE_ZERO)
     return _Solution(dual * rows, dual > RELATIVE_ZERO * dual.max(), positive)
-
-
-def _ratios(scheme: _Scheme) -> np.ndarray:
-    """E_i(k)/v_i as floats, row k and column i: each correctly rounded."""
-    pairs = zip(scheme.eigenvalues, scheme.valencies, strict=True)
-    return np.array([[value / valency for value in row] for row, valency in pairs]).T
 
 
 def _exact_dual(scheme: _Scheme, numerical: _Solution) -> list[Fraction] | None:

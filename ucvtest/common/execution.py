@@ -1,9 +1,11 @@
-"""The surroundings of every fit: a generator, workers, a progress bar."""
+"""The surroundings of every fit: a generator, workers, threads, a progress bar."""
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,12 @@ CLOCK = time.monotonic
 
 LINE_SECONDS = 60.0
 """Seconds between two lines about progress, if they are requested and there is no terminal."""
+
+MOST_IDLE = 4
+"""Threads that are kept: those of two calls at the same time."""
+
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+"""By process: a forked one has the executors, but not their threads."""
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
@@ -245,3 +253,30 @@ class Execution:
         check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         return cls(generator, seed, n_jobs, batch_size)
+
+
+@contextmanager
+def kept_thread() -> Iterator[ThreadPoolExecutor]:
+    """An executor with one thread, for this context alone; leaving it waits for its tasks.
+
+    The C library's allocator has an area of memory for each thread. The area grows with the arrays
+    of the thread, and is not given back when the thread ends. With a new thread for every call, the
+    memory of a process grew by more than a megabyte a call.
+    """
+    process = os.getpid()
+    idle = _idle.setdefault(process, [])
+    try:
+        thread = idle.pop()
+    except IndexError:
+        thread = ThreadPoolExecutor(1)
+    try:
+        yield thread
+    finally:
+        # A process that was forked within the context would wait for ever.
+        if os.getpid() == process:
+            # Tasks run in order, so this one ends after all others.
+            thread.submit(int).result()
+            if len(idle) < MOST_IDLE:
+                idle.append(thread)
+            else:
+                thread.shutdown(wait=False)

@@ -66,7 +66,11 @@ class _Parts:
         elif not isinstance(value, (np.ndarray, Mapping, list, tuple, set, frozenset)):
             self._write(version_of_package(type(value).__module__))
         if isinstance(value, np.ndarray):
-            self._add_array(value)
+            self._write(value.dtype.str, str(value.shape))
+            if value.dtype.hasobject:
+                self._add_all(value.ravel().tolist())
+            else:
+                self._digest.update(np.ascontiguousarray(value).tobytes())
         elif isinstance(value, Mapping):
             self._add_all(key_or_value for item in value.items() for key_or_value in item)
         elif isinstance(value, (list, tuple)):
@@ -110,13 +114,6 @@ class _Parts:
     def _add_all(self, values: Any) -> None:
         for value in values:
             self.add(value)
-
-    def _add_array(self, array: np.ndarray) -> None:
-        self._write(array.dtype.str, str(array.shape))
-        if array.dtype.hasobject:
-            self._add_all(array.ravel().tolist())
-        else:
-            self._digest.update(np.ascontiguousarray(array).tobytes())
 
 
 def _fingerprint_parts(value: Any) -> tuple[Any, ...]:

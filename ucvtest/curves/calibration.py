@@ -102,12 +102,18 @@ def calibration(
     edges = _edges(bins, inputs.scores)
     places = np.searchsorted(edges[1:-1], inputs.scores)
     n_bins = len(edges) - 1
-    means = np.array(
-        [
-            _means(*bins_and_scores, n_bins)
-            for bins_and_scores in zip(places, inputs.scores, strict=True)
-        ]
-    )
+    # The mean prediction of each bin; NaN for an empty bin.
+    means = np.full((len(places), n_bins), np.nan)
+    for learner_means, learner_places, scores in zip(means, places, inputs.scores, strict=True):
+        counts = np.bincount(learner_places, minlength=n_bins)
+        sums = np.bincount(learner_places, scores, minlength=n_bins)
+        np.divide(sums, counts, out=learner_means, where=counts > 0)
+    notes = []
+    if is_integer(bins) and n_bins < bins:
+        notes.append(
+            "Many predictions are equal, and equal predictions share a bin: the number of bins is "
+            f"{n_bins} instead of {bins}."
+        )
     curve = compute_curve(
         *("calibration", inputs),
         places=places,
@@ -117,19 +123,9 @@ def calibration(
         x_name="mean prediction",
         estimand="share of positives given the bin of the prediction",
         differences=False,
-        notes=_fewer_bins(bins, n_bins),
+        notes=notes,
     )
     return replace(curve, settings={**curve.settings, "edges": tuple(edges.tolist())})
-
-
-def _fewer_bins(bins: Any, n_bins: int) -> list[str]:
-    """A note if ties leave fewer bins than were requested."""
-    if not is_integer(bins) or n_bins >= bins:
-        return []
-    return [
-        "Many predictions are equal, and equal predictions share a bin: the number of bins is "
-        f"{n_bins} instead of {bins}."
-    ]
 
 
 def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
@@ -173,10 +169,3 @@ def _edges_around(
         starts = np.intersect1d(starts, [*after_ends, *np.searchsorted(values, ties)])
     middles = (values[starts - 1] + values[starts]) / 2
     return np.unique([values[0], *middles, values[-1]])
-
-
-def _means(places: np.ndarray, scores: np.ndarray, n_bins: int) -> np.ndarray:
-    """The mean prediction of each bin; NaN for an empty bin."""
-    counts = np.bincount(places, minlength=n_bins)
-    sums = np.bincount(places, scores, minlength=n_bins)
-    return np.divide(sums, counts, out=np.full(n_bins, np.nan), where=counts > 0)

@@ -7,11 +7,10 @@ import numpy as np
 
 from ucvtest.curves.band import Band, bands_of
 from ucvtest.curves.cells import Cells, count_cells
-from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.inputs import Inputs
 from ucvtest.curves.learnt_cells import count_learnt_cells
 from ucvtest.curves.points import Quantity, points_of
-from ucvtest.curves.result import Curve
+from ucvtest.curves.result import DIFFERENCE, Curve
 from ucvtest.results.wording import percent, uneven_clusters
 
 FEW_ROWS, FEW_CLUSTERS = 10, 25
@@ -61,7 +60,12 @@ def compute_curve(
     n_learners, n_places = len(inputs.learners), flagged.shape[1]
     # For each learner first the negatives of all places, then the positives.
     index = 2 * np.arange(n_learners)[:, None] + inputs.tested_positive
-    cells = _cells(inputs, index * n_places + places, 2 * n_learners * n_places)
+    cell_numbers, n_cells = index * n_places + places, 2 * n_learners * n_places
+    cells: Cells
+    if inputs.learning is None:
+        cells = count_cells(cell_numbers, n_cells, inputs.groups)
+    else:
+        cells = count_learnt_cells(cell_numbers, n_cells, inputs.learning, inputs.groups)
     rules = {name: (flagged, learner_index) for learner_index, name in enumerate(inputs.learners)}
     rules |= {
         name: (rule_rows, 0) for name, rule_rows in (references or {}).items() if name not in rules
@@ -90,15 +94,8 @@ def compute_curve(
         tuple(bands),
         inputs.alpha,
         _settings(inputs) | {"estimand": _of_rules(inputs, estimand), "x": x_name},
-        (*_coverage(inputs, x_name), *_of_learners(inputs, x_name), *_cautions(inputs), *notes),
+        (*_notes(inputs, x_name), *notes),
     )
-
-
-def _cells(inputs: Inputs, places: np.ndarray, n_cells: int) -> Cells:
-    """The cells of fixed rules, or of learners."""
-    if inputs.learning is None:
-        return count_cells(places, n_cells, inputs.groups)
-    return count_learnt_cells(places, n_cells, inputs.learning, inputs.groups)
 
 
 def _settings(inputs: Inputs) -> dict[str, Any]:
@@ -126,7 +123,8 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
     return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
 
 
-def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
+def _notes(inputs: Inputs, x_name: str) -> Iterator[str]:
+    """What the intervals contain, what the curve of a learner averages over, and cautions."""
     binned = x_name != "threshold"
     pointwise_words, simultaneous_words = (
         ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
@@ -139,25 +137,18 @@ def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
         "low_all and high_all contain the true values of all quantities of a learner "
         f"{simultaneous_words} at once."
     )
-
-
-def _of_learners(inputs: Inputs, x_name: str) -> Iterator[str]:
-    """What the curve of a learner averages over."""
-    if inputs.learning is None:
-        return
-    yield (
-        f"Each learner has {len(inputs.learning)} rules, from pairs of disjoint learning sets. "
-        "Each rule is tested on all other observations. Intervals allow for learning from another "
-        "sample: their standard errors are those of UStatisticTest with variance='few'."
-    )
-    if x_name == "threshold":
+    if inputs.learning is not None:
+        yield (
+            f"Each learner has {len(inputs.learning)} rules, from pairs of disjoint learning sets. "
+            "Each rule is tested on all other observations. Intervals allow for learning from "
+            "another sample: their standard errors are those of UStatisticTest with "
+            "variance='few'."
+        )
+    if inputs.learning is not None and not binned:
         yield (
             "All rules have the same thresholds, which makes sense only if their scores are on one "
             "scale, such as probabilities."
         )
-
-
-def _cautions(inputs: Inputs) -> Iterator[str]:
     if inputs.learning is not None and len(inputs.learning) < 2 * FEW_PAIRS:
         yield (
             f"With only {len(inputs.learning) // 2} pairs of learning sets, standard errors have "

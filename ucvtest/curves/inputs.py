@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
-from ucvtest.curves.fields import DIFFERENCE
+from ucvtest.curves.result import DIFFERENCE
 from ucvtest.curves.scored_rows import ScoredRows, scored_rows
 from ucvtest.losses.predicted import quoted
 from ucvtest.losses.table import Losses
@@ -56,7 +56,11 @@ def read_inputs(
     check_number("alpha", alpha, low=1e-6, high=0.5)
     generator, seed = make_generator(rng)
     if isinstance(y, Losses):
-        _refuse_known(pos_label=pos_label, groups=groups, fold=fold)
+        for name, value in (("pos_label", pos_label), ("groups", groups), ("fold", fold)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} is known to the losses, which were made with it: leave it out"
+                )
         tested = scored_rows(y, predictions)
     else:
         tested = _of_predictions(y, predictions, pos_label=pos_label, groups=groups, fold=fold)
@@ -90,15 +94,6 @@ def read_inputs(
     if seed is None:
         seed = int(generator.integers(LARGEST_SEED))
     return Inputs(**vars(tested), alpha=float(alpha), seed=seed)
-
-
-def _refuse_known(**arguments: Any) -> None:
-    """Refuse what losses already have."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} is known to the losses, which were made with it: leave it out"
-            )
 
 
 def _probabilities(y: Any) -> str:

@@ -62,7 +62,15 @@ def read_formula(
         that is not in `FUNCTIONS`, meets missing values, or has a response that is neither a column
         nor one numeric expression.
     """
-    _check_types(formula, data)
+    import pandas as pd
+
+    if not isinstance(formula, str):
+        raise ValueError(f"formula must be a string, got {type(formula).__name__}")
+    if not isinstance(data, pd.DataFrame):
+        raise ValueError(f"data must be a pandas DataFrame, got {type(data).__name__}")
+    if not data.columns.is_unique:
+        repeated_name = data.columns[data.columns.duplicated()][0]
+        raise ValueError(f"data has more than one column {repeated_name!r}: rename them")
     left_side, separator, right_side = formula.partition("~")
     response = left_side.strip()
     if not separator or not response:
@@ -86,18 +94,6 @@ def read_formula(
             "the data nor one number for each row: add it to the data as a column"
         )
     return values.to_numpy(dtype=float)[:, 0], features
-
-
-def _check_types(formula: Any, data: Any) -> None:
-    import pandas as pd
-
-    if not isinstance(formula, str):
-        raise ValueError(f"formula must be a string, got {type(formula).__name__}")
-    if not isinstance(data, pd.DataFrame):
-        raise ValueError(f"data must be a pandas DataFrame, got {type(data).__name__}")
-    if not data.columns.is_unique:
-        repeated_name = data.columns[data.columns.duplicated()][0]
-        raise ValueError(f"data has more than one column {repeated_name!r}: rename them")
 
 
 def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFrame":

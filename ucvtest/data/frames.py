@@ -1,6 +1,6 @@
 """Tables of polars, pyarrow and others as tables of pandas, and columns by their names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -74,7 +74,12 @@ def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
     if taken:
         table = table.drop(columns=list(dict.fromkeys(named.values())))
     own = {name: taken[name] if name in taken else _plain(name, x) for name, x in columns.items()}
-    return (table if table is X else _with_row_names(table, own.values())), own
+    if table is not X:
+        # Rows without names get those of a pandas response.
+        index = next((column.index for column in own.values() if _is_of_pandas(column)), None)
+        if index is not None and len(index) == len(table):
+            table = table.set_axis(index, axis=0)
+    return table, own
 
 
 def nearest(name: str, table: Any) -> str:
@@ -117,9 +122,3 @@ def _values(series: Any) -> Any:
     if series.dtype in (nw.String, nw.Categorical, nw.Object):
         return pd.Series(np.array(series.to_list(), dtype=object))
     return pd.Series(series.to_numpy())
-
-
-def _with_row_names(table: Any, columns: Iterable[Any]) -> Any:
-    """A table whose rows had no names, with the row names of a pandas response."""
-    index = next((column.index for column in columns if _is_of_pandas(column)), None)
-    return table if index is None or len(index) != len(table) else table.set_axis(index, axis=0)

@@ -122,11 +122,17 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
         for column_index in np.flatnonzero(numbering).tolist()
     }
     # A row number does not make a copy a new observation.
-    repeated = _repeated_rows(columns[:, ~numbering], list(numbers.values()))
-    return (
-        *repeated,
-        *(_says_number(name, columns[:, position]) for position, name in numbers.items()),
-    )
+    remarks = _repeated_rows(columns[:, ~numbering], list(numbers.values()))
+    for position, name in numbers.items():
+        column = columns[:, position]
+        remark_text = (
+            f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
+            f"{column.max():.0f}, each once. If rows are sorted, it reveals the response; leave it "
+            "out unless it was measured."
+        )
+        line = f"Column {name} of X numbers the rows: leave it out unless it was measured."
+        remarks.append(Remark(Note(remark_text, line), warns=False))
+    return tuple(remarks)
 
 
 def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -253,13 +259,3 @@ def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
             column[0]
         )
     return numbers_rows
-
-
-def _says_number(name: str, column: np.ndarray) -> Remark:
-    remark_text = (
-        f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
-        f"{column.max():.0f}, each once. If rows are sorted, it reveals the response; leave it out "
-        "unless it was measured."
-    )
-    line = f"Column {name} of X numbers the rows: leave it out unless it was measured."
-    return Remark(Note(remark_text, line), warns=False)

@@ -18,8 +18,7 @@ from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
-from ucvtest.data.survival import refuse_survival, refuse_survival_times
-from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.data.survival_times import SurvivalTimes, refuse_survival, refuse_survival_times
 
 LEAST_DATES = 3
 """Dates that have a step in common."""
@@ -516,7 +515,35 @@ def code_labels(
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
-    return _code(response, pos_label, list(ordered_categories(y)), least_classes)
+    try:
+        classes, class_index = np.unique(response, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from None
+    labels = classes.tolist()
+    for label in labels:
+        check_text("y: the label", label)
+    if not labels:
+        raise ValueError("y is empty: at least one observation is needed")
+    if len(labels) < least_classes:
+        raise ValueError(
+            f"y has one class only ({_listed(classes)}): a comparison needs at least two"
+        )
+    places = np.arange(len(labels))
+    order = list(ordered_categories(y))
+    if order:
+        places = np.argsort([order.index(label) for label in labels])
+    if pos_label is not None:
+        # A list or an array would be compared element by element.
+        single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
+        # Records, such as times with events, compare with nothing else either.
+        single &= classes.dtype.names is None
+        is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
+        if np.sum(is_positive) != 1:
+            raise ValueError(
+                f"pos_label={pos_label!r:.60} is not one of the labels {_listed(classes)}"
+            )
+        places = np.concatenate([places[~is_positive], places[is_positive]])
+    return classes[places], np.argsort(places)[class_index].astype(int)
 
 
 def _is_pandas(value: Any, *kinds: str) -> bool:
@@ -626,40 +653,6 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
     numbers = response.astype(float)
     check_size("y", numbers)
     return numbers
-
-
-def _code(
-    response: np.ndarray, pos_label: Any, order: list[Any], least_classes: int
-) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        classes, class_index = np.unique(response, return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from None
-    for label in classes.tolist():
-        check_text("y: the label", label)
-    if not len(classes):
-        raise ValueError("y is empty: at least one observation is needed")
-    if len(classes) < least_classes:
-        raise ValueError(
-            f"y has one class only ({_listed(classes)}): a comparison needs at least two"
-        )
-    places = np.arange(len(classes))
-    if order:
-        places = np.argsort([order.index(label) for label in classes.tolist()])
-    if pos_label is not None:
-        places = _positive_last(classes, places, pos_label)
-    return classes[places], np.argsort(places)[class_index].astype(int)
-
-
-def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
-    # A list or an array would be compared element by element.
-    single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
-    # Records, such as times with events, compare with nothing else either.
-    single &= classes.dtype.names is None
-    is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
-    if np.sum(is_positive) != 1:
-        raise ValueError(f"pos_label={pos_label!r:.60} is not one of the labels {_listed(classes)}")
-    return np.concatenate([places[~is_positive], places[is_positive]])
 
 
 def _listed(values: np.ndarray) -> str:

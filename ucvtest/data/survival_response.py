@@ -85,40 +85,28 @@ def as_survival(y: Any) -> SurvivalTimes | None:
     """
     if isinstance(y, SurvivalTimes):
         return y
-    columns = _columns(y)
-    if columns is None:
-        return None
-    event = _event_of(columns)
-    if event is None:
-        return None
-    (time,) = (name for name in columns if name != event)
-    return survival(columns[time], columns[event])
-
-
-def _columns(y: Any) -> dict[str, Any] | None:
-    """The two named columns of a structured array or a table; empty for anything else."""
     names: Sequence[Any] = ()
     if hasattr(y, "columns") and hasattr(y, "__getitem__"):
         names = list(y.columns)
     elif isinstance(y, np.ndarray) and y.dtype.names is not None and y.ndim == 1:
         names = y.dtype.names
-    return {str(name): y[name] for name in names} if len(names) == 2 else None
-
-
-def _event_of(columns: dict[str, Any]) -> str | None:
-    """The column with the event: booleans, else zeros and ones, else identified by its name."""
+    if len(names) != 2:
+        return None
+    columns = {str(name): y[name] for name in names}
     arrays = {name: as_column(name, column) for name, column in columns.items()}
     booleans = [name for name, array in arrays.items() if array.dtype.kind == "b"]
-    binary = [name for name, array in arrays.items() if _is_binary(array)]
+    binary = [
+        name
+        for name, array in arrays.items()
+        if array.dtype.kind in "biuf" and np.isin(array, (0, 1)).all()
+    ]
     named = [name for name in arrays if name.lower() in EVENTS]
     for event_columns in (booleans, binary, named):
         if len(event_columns) == 1:
-            return event_columns[0]
+            (event,) = event_columns
+            (time,) = (name for name in columns if name != event)
+            return survival(columns[time], columns[event])
     return None
-
-
-def _is_binary(array: np.ndarray) -> bool:
-    return array.dtype.kind in "biuf" and bool(np.isin(array, (0, 1)).all())
 
 
 def _times(time: Any) -> np.ndarray:

@@ -6,12 +6,12 @@ documented order. Functions such as `folds_of` read the structure off a drawn de
 
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
-from ucvtest.designs.leave_pair_out import LeavePairOut
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import (
     DisjointSets,
     HoldOut,
     KFold,
+    LeavePairOut,
     NestedKFold,
     RandomSplits,
     SplitHalves,

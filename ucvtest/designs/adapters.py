@@ -22,8 +22,6 @@ GROUPED = "it splits by groups: pass groups=, one label for each row"
 
 @dataclass(frozen=True)
 class _DrawnDesign(NamedDesign):
-    """A design that has been drawn already."""
-
     design: Design
 
     @property
@@ -149,7 +147,14 @@ def as_design(
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
         if not np.ndim(as_array("y", y)):
             raise ValueError(f"y must contain the response of every observation, got {y!r:.60}")
-        return _DrawnDesign(_of_splits(design, len(y)))
+        # An iterator can be read only once.
+        pairs = list(design)
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            raise ValueError(
+                f"design={reprlib.repr(pairs)} must contain pairs of row numbers, "
+                "(learning, testing)"
+            )
+        return _DrawnDesign(Design.from_indices(pairs, len(y)))
     raise ValueError(
         f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
         "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
@@ -210,13 +215,3 @@ def _design_of(
     from sklearn.model_selection import check_cv
 
     return check_cv(int(cv), response, classifier=has_classes)
-
-
-def _of_splits(splits: Any, n_obs: int) -> Design:
-    # An iterator can be read only once.
-    pairs = list(splits)
-    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
-        raise ValueError(
-            f"design={reprlib.repr(pairs)} must contain pairs of row numbers, (learning, testing)"
-        )
-    return Design.from_indices(pairs, n_obs)

@@ -110,9 +110,19 @@ class Design:
         """
         n_obs = at_least("n_obs", n_obs, 1)
         check_number("n_obs", n_obs, high=1e9)
+        listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
+        pairs: list[Any] = list(splits) if listed else [splits]
+        if not all(
+            isinstance(pair, (Sequence, np.ndarray)) and getattr(pair, "ndim", 1) and len(pair) == 2
+            for pair in pairs
+        ):
+            raise ValueError(
+                "splits must be pairs (learning, testing) of row numbers, as scikit-learn's "
+                f"split() yields them, got {splits!r:.60}"
+            )
         rows = [
             (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
-            for split, (learnt, tested) in enumerate(_pairs(splits))
+            for split, (learnt, tested) in enumerate(pairs)
         ]
         if not rows:
             raise ValueError("the design has no splits: pass at least one")
@@ -197,21 +207,6 @@ def folds_in_words(n_folds: int, n_repeats: int) -> str:
 
 def _n_tested(design: Design) -> np.ndarray:
     return np.asarray(design.testing.sum(axis=1))
-
-
-def _pairs(splits: Any) -> list[Any]:
-    """The splits as a list, refused unless they are pairs."""
-    listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
-    pairs = list(splits) if listed else [splits]
-    if not all(
-        isinstance(split, (Sequence, np.ndarray)) and getattr(split, "ndim", 1) and len(split) == 2
-        for split in pairs
-    ):
-        raise ValueError(
-            "splits must be pairs (learning, testing) of row numbers, as scikit-learn's split() "
-            f"yields them, got {splits!r:.60}"
-        )
-    return pairs
 
 
 def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:

@@ -143,10 +143,17 @@ class StratifiedDesign(OfUnits):
             )
         self.check(n_obs, groups)
         _check_generator(rng)
-        strata = _as_strata(strata, n_obs)
+        class_numbers = as_array("strata", strata)
+        # Not above n, or counting the members of each class would take memory without end.
+        is_integer_column = class_numbers.shape == (n_obs,) and class_numbers.dtype.kind in "iu"
+        if not is_integer_column or not 0 <= class_numbers.min() <= class_numbers.max() < n_obs:
+            raise ValueError(
+                f"strata must be the classes of {n_obs} observations as integers from 0, got "
+                f"{strata!r:.60}: use numpy.unique(y, return_inverse=True)[1]"
+            )
         if groups is None:
-            return self._draw(n_obs, rng, strata)
-        of_groups = groups.strata(strata, fine=self._deals)
+            return self._draw(n_obs, rng, class_numbers)
+        of_groups = groups.strata(class_numbers, fine=self._deals)
         return self._draw(groups.n_groups, rng, of_groups).of_groups(groups)
 
     _deals: ClassVar[bool] = False
@@ -170,19 +177,6 @@ def check_stratify(stratify: Any) -> None:
     is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
     if stratify is not None and not is_switch:
         raise ValueError(f"stratify must be True, False or None, got {stratify!r:.60}")
-
-
-def _as_strata(strata: Any, n_obs: int) -> np.ndarray:
-    """Numbers of classes, one for each observation."""
-    class_numbers = as_array("strata", strata)
-    # Not above n, or counting the members of each class would take memory without end.
-    is_integer_column = class_numbers.shape == (n_obs,) and class_numbers.dtype.kind in "iu"
-    if not is_integer_column or not 0 <= class_numbers.min() <= class_numbers.max() < n_obs:
-        raise ValueError(
-            f"strata must be the classes of {n_obs} observations as integers from 0, got "
-            f"{strata!r:.60}: use numpy.unique(y, return_inverse=True)[1]"
-        )
-    return class_numbers
 
 
 def _check_generator(rng: Any) -> None:

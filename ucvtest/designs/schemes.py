@@ -1,5 +1,6 @@
 """Resampling designs by name: what to draw, before the number of observations is known."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -8,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_is_float, check_switch
 from ucvtest.common.execution import row_batches
 from ucvtest.designs.design import Design, folds_in_words
@@ -478,3 +480,55 @@ def _check_fraction(fraction: Any) -> None:
         check_is_float("test_fraction", fraction, "0.1")
     if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
         raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r:.60}: use 0.1")
+
+
+@dataclass(frozen=True)
+class LeavePairOut:
+    """Every pair of a positive and a negative observation left out once: a splitter.
+
+    It needs the labels, so it is not a named design but a splitter like those of scikit-learn,
+    where it can be passed as ``cv=``. Rows are ordered by the observation of the second class
+    (in ascending order, the positive one), then by that of the first.
+
+    Examples
+    --------
+    >>> from ucvtest.designs.schemes import LeavePairOut
+    >>> for learnt, tested in LeavePairOut().split(None, ["a", "b", "a"]):
+    ...     print(learnt, tested)
+    [2] [0 1]
+    [0] [1 2]
+    """
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs.
+
+        Raises
+        ------
+        ValueError
+            If `y` has no two classes.
+        """
+        positive = self._positive(y)
+        return int(positive.sum()) * int((~positive).sum())
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows to learn from and the two rows to test, pair by pair.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like, shape (n,)
+        groups : ignored
+        """
+        positive = self._positive(y)
+        row_numbers = np.arange(len(positive))
+        for first in np.flatnonzero(positive):
+            for second in np.flatnonzero(~positive):
+                tested = np.sort([first, second])
+                yield np.delete(row_numbers, tested), tested
+
+    @staticmethod
+    def _positive(y: Any) -> np.ndarray:
+        classes, codes = np.unique(as_array("y", y), return_inverse=True)
+        if len(classes) != 2:
+            raise ValueError(f"LeavePairOut needs two classes, but y has {len(classes)}")
+        return codes == 1

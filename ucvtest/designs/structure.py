@@ -95,16 +95,12 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
     """
     problem = _reason_not_complements(design)
     sizes = design.testing.sum(axis=1)
-    if problem is None and sizes.max() - sizes.min() > 1 and _unevenness(sizes) > unevenness:
+    excess = float(sizes.mean() * (1 / sizes).mean() - 1) if sizes.all() else math.inf
+    if problem is None and sizes.max() - sizes.min() > 1 and excess > unevenness:
         problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
     if problem:
         raise ValueError(f"the design does not split the sample in the same proportion: {problem}")
     return design.n_obs - int(sizes.max()), int(sizes.max())
-
-
-def _unevenness(sizes: np.ndarray) -> float:
-    """What `random_splits_of` compares with its bound; infinite for an empty test set."""
-    return float(sizes.mean() * (1 / sizes).mean() - 1) if sizes.all() else math.inf
 
 
 def nested_folds_of(design: Design) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ucvtest.metrics.base import Metric, Scale
-from ucvtest.stats.midranks import midranks
+from ucvtest.stats.placements import midranks
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample

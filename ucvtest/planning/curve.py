@@ -49,7 +49,9 @@ def curve_tests(
     """The tests of both learners at all sizes that they can learn from; no model is fitted yet."""
     question = {**question, "contrast": "difference"}
     tests = []
-    for size in _sizes(n_units):
+    largest = max(int(LARGEST_SHARE * n_units), SMALLEST + 1)
+    sizes = np.geomspace(max(SMALLEST, n_units // 8), largest, N_SIZES)
+    for size in sorted({round(size) for size in sizes}):
         # Learners refuse sets that are too small to learn from.
         with suppress(ValueError):
             tests.append(UStatisticTest(X, y, *learners, **{**question, "learn_size": size}))
@@ -77,7 +79,13 @@ def learning_curve(
     if not tests:
         return ()
     progress = Progress() if progress is None else progress
-    results = [_fit_at_size(test, int(rng.integers(2**31 - 1)), progress) for test in tests]
+    results = []
+    for test in tests:
+        options, seed = _options(test), int(rng.integers(2**31 - 1))
+        progress.later = max(progress.later - test.least_fits(options), 0)
+        execution = replace(test.question.execution(seed, None, None), progress=progress)
+        # Hooks receive the plan, not its parts.
+        results.append(uninterrupted(test.run(options, execution)))
     learner_means = [
         _per_learner(test, result) for test, result in zip(tests, results, strict=True)
     ]
@@ -86,12 +94,15 @@ def learning_curve(
     adjusted_alpha = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
     distribution = reference_distribution("t", tests[0].n_units - 1.0)
     assert distribution is not None
-    t, bounds = distribution.isf(adjusted_alpha / 2), _bounds(tests[0])
+    t = distribution.isf(adjusted_alpha / 2)
+    bounds = tests[0].metric.bounds or (-math.inf, math.inf)
+    sizes_beyond = np.array([], dtype=int)
+    if largest > sizes[-1]:
+        sizes_beyond = np.unique(np.geomspace(sizes[-1], largest, N_SIZES).round().astype(int))
     curves = []
     for position, name in enumerate(learner_means[0][0]):
         means = np.array([values[position] for _, values, _ in learner_means])
         errors = np.array([se[position] for _, _, se in learner_means])
-        sizes_beyond = _sizes_beyond(sizes[-1], largest)
         extrapolated = _extrapolated(
             sizes, means, errors, sizes_beyond, rises=tests[0].metric.greater_is_better
         )
@@ -102,36 +113,9 @@ def learning_curve(
     return tuple(curves)
 
 
-def _bounds(test: UStatisticTest) -> tuple[float, float]:
-    """The possible values of a mean loss, or of an AUC."""
-    return test.metric.bounds or (-math.inf, math.inf)
-
-
-def _sizes(n_units: int) -> list[int]:
-    """Learning-set sizes, evenly spread on the log scale."""
-    largest = max(int(LARGEST_SHARE * n_units), SMALLEST + 1)
-    points = np.geomspace(max(SMALLEST, n_units // 8), largest, N_SIZES)
-    return sorted({round(point) for point in points})
-
-
-def _sizes_beyond(size: int, largest: int) -> np.ndarray:
-    if largest <= size:
-        return np.array([], dtype=int)
-    return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
-
-
 def _options(test: UStatisticTest) -> UStatisticOptions:
     pairs = max(N_PAIRS, 10 * test.n_units)
     return test.fit_options(n_pairs=pairs, variance="jackknife")
-
-
-def _fit_at_size(test: UStatisticTest, seed: int, progress: Progress) -> TestResult:
-    """The test at one size."""
-    options = _options(test)
-    progress.later = max(progress.later - test.least_fits(options), 0)
-    execution = replace(test.question.execution(seed, None, None), progress=progress)
-    # Hooks receive the plan, not its parts.
-    return uninterrupted(test.run(options, execution))
 
 
 def _per_learner(

@@ -1,17 +1,15 @@
 """Pictures of a plan: power or width against the number of observations, and learning curves."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ucvtest.metrics.recorded import known_metric
-from ucvtest.planning.fields import PlanFields
+from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.results.plot_data import Layer, Picture, Role
 
 ROLES: tuple[Role, ...] = ("estimate", "other")
 
 
-def pictures_of(plan: PlanFields) -> dict[str, Picture]:
+def pictures_of(plan: SamplePlan) -> dict[str, Picture]:
     """The pictures of a plan, the first by default."""
     names = ["width"] if plan.goal == "width" else ["power", "width"]
     pictures = {name: _against_n(plan, name) for name in names}
@@ -20,7 +18,7 @@ def pictures_of(plan: PlanFields) -> dict[str, Picture]:
     return pictures
 
 
-def _against_n(plan: PlanFields, name: str) -> Picture:
+def _against_n(plan: SamplePlan, name: str) -> Picture:
     """Power or width with its band, and the goal."""
     columns = plan.columns
     n, value = columns["n"], columns[name]
@@ -38,13 +36,21 @@ def _against_n(plan: PlanFields, name: str) -> Picture:
     return Picture(plan.settings["units"], name, tuple(layers), title=_title(plan))
 
 
-def _curves(plan: PlanFields) -> Picture:
+def _curves(plan: SamplePlan) -> Picture:
     """Learning curves with their bands; dashed lines without a band beyond the pilot."""
-    layers = [
-        layer
-        for curve, role in zip(plan.curves, ROLES, strict=False)
-        for layer in _curve(dict(curve), role)
-    ]
+    layers = []
+    for curve, role in zip(plan.curves, ROLES, strict=False):
+        is_extrapolated = np.asarray(curve["extrapolated"], dtype=bool)
+        size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
+        measured = ~is_extrapolated
+        low, high = (np.asarray(curve[name])[measured] for name in ("low", "high"))
+        if np.isfinite(low).all() and np.isfinite(high).all():
+            around = np.concatenate([size[measured], size[measured][::-1]])
+            layers.append(Layer("area", around, np.concatenate([low, high[::-1]]), role=role))
+        layers.append(Layer("line", size[measured], value[measured], str(curve["learner"]), role))
+        if is_extrapolated.any():
+            beyond = size[is_extrapolated], value[is_extrapolated]
+            layers.append(Layer("broken", *beyond, "extrapolated", role))
     metric = known_metric(plan.settings.get("loss"))
     name = metric.in_words if metric is not None and metric.ranks_pairs else "expected loss"
     return Picture(
@@ -52,21 +58,6 @@ def _curves(plan: PlanFields) -> Picture:
     )
 
 
-def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
-    is_extrapolated = np.asarray(curve["extrapolated"], dtype=bool)
-    size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
-    measured = ~is_extrapolated
-    low, high = (np.asarray(curve[name])[measured] for name in ("low", "high"))
-    if np.isfinite(low).all() and np.isfinite(high).all():
-        outline = np.concatenate([low, high[::-1]])
-        yield Layer(
-            "area", np.concatenate([size[measured], size[measured][::-1]]), outline, role=role
-        )
-    yield Layer("line", size[measured], value[measured], str(curve["learner"]), role)
-    if is_extrapolated.any():
-        yield Layer("broken", size[is_extrapolated], value[is_extrapolated], "extrapolated", role)
-
-
-def _title(plan: PlanFields) -> str:
+def _title(plan: SamplePlan) -> str:
     names = [plan.settings.get(key) for key in ("learner", "other")]
     return " minus ".join(str(name) for name in names if name is not None)[:70]

@@ -14,7 +14,6 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.method import UStatisticTest
-from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranges import range_of
 from ucvtest.planning.predictors import LEAST_OBS, Kind, UStatisticPredictor
 from ucvtest.planning.typical_variances import (
@@ -77,7 +76,7 @@ def checked_tests(
             f"{test.n_units // 2 - 1} at most (within classes, with loss='auc'), got "
             f"{test.learn_size}: use a smaller learn_size, or leave it out"
         )
-    if not _is_ratio(question):
+    if question.get("contrast") != "ratio":
         return (test,)
     check_ratio(test.metric, paired=test.paired, ratio="ratio=", difference="difference=")
     return test, UStatisticTest(X, y, *learners, **question)
@@ -106,7 +105,10 @@ def pilot_of_data(
     if not of_ratio:
         return _pilot(test, [pilot])
     seed = int(rng.integers(2**31 - 1))
-    return _pilot_of_ratio(test, pilot, _ratio_result(of_ratio[0], seed, progress))
+    ratio_result = _run(of_ratio[0], seed, progress, variance="jackknife", tol=TOL)
+    if not ratio_result.variance > 0:
+        raise ValueError(f"nothing can be predicted from this pilot: {ratio_result.status}")
+    return _pilot_of_ratio(test, pilot, ratio_result)
 
 
 def pilot_of_sampler(
@@ -130,10 +132,6 @@ def pilot_of_sampler(
 def units_of(test: UStatisticTest) -> str:
     """The units that are counted: observations, or their groups."""
     return "observations" if test.clusters is None else "groups"
-
-
-def _is_ratio(question: Mapping[str, Any]) -> bool:
-    return question.get("contrast") == "ratio"
 
 
 def _one_pilot(
@@ -183,21 +181,6 @@ def _with_spread(
     return result, PairedLosses.of(losses.difference(*names).table)
 
 
-def _ratio_result(test: UStatisticTest, seed: int, progress: Progress) -> TestResult:
-    """The test of the ratio itself."""
-    result = _run(test, seed, progress, variance="jackknife", tol=TOL)
-    if not result.variance > 0:
-        raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
-    return result
-
-
-def _mean_of(pilots: Sequence[_OnePilot], name: str) -> float:
-    """A number from the diagnostics; 0 if it is missing."""
-    return float(
-        np.mean([np.nan_to_num(pilot.result.diagnostics.get(name, 0)) for pilot in pilots])
-    )
-
-
 def _mean_slope(pilots: Sequence[_OnePilot]) -> float:
     """The slopes in the form that intervals use."""
     names = ("slope", "se_slope", "mc_se_slope")
@@ -211,7 +194,10 @@ def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
     """The predictor from one pilot, or from several of the same size."""
     results = [pilot.result for pilot in pilots]
     result = results[-1]
-    jackknife, pairs = (_mean_of(pilots, name) for name in ("variance_jackknife", "pair_effects"))
+    jackknife, pairs = (
+        float(np.mean([np.nan_to_num(one.diagnostics.get(name, 0)) for one in results]))
+        for name in ("variance_jackknife", "pair_effects")
+    )
     evidence = PilotEvidence(
         test.n_units,
         test.learn_size + 1,
@@ -224,7 +210,9 @@ def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
     )
     paired_losses = [pilot.paired_losses for pilot in pilots if pilot.paired_losses is not None]
     values: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
-    slope, jumps = 0.0, _jumps(test.metric)
+    metric, slope = test.metric, 0.0
+    # Whether predictions of single observations change by a jump, or not at all.
+    jumps = metric.ranks_pairs or metric.counts_errors or metric.of_cells
     if paired_losses:
         mean = PairedLosses.mean(paired_losses)
         if not mean.mean_square:
@@ -279,11 +267,6 @@ def _mc_share(result: TestResult) -> float:
     return float(result.diagnostics["mc_se_variance"]) / result.variance if is_positive else 1.0
 
 
-def _jumps(metric: Metric) -> bool:
-    """Whether predictions of single observations change by a jump, or not at all."""
-    return metric.ranks_pairs or metric.counts_errors or metric.of_cells
-
-
 def _counts_errors(test: UStatisticTest) -> bool:
     """Whether losses are numbers of errors; means over clusters are not."""
     return test.metric.counts_errors and test.clusters is None
@@ -312,7 +295,6 @@ def _kind(test: UStatisticTest) -> Kind:
 
 
 def _pilot_values(test: UStatisticTest, result: TestResult) -> dict[str, Any]:
-    """The summary of the pilot."""
     return {
         "n_pilot": test.n_units,
         "units": units_of(test),

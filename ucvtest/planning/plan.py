@@ -77,8 +77,6 @@ PILOT_BAND = (
 
 @dataclass(frozen=True)
 class _Goal:
-    """The goal of a plan, in numbers."""
-
     name: str
     value: float
     power: float
@@ -267,7 +265,10 @@ def plan(
         _check_sizes(requested, smallest_size_of(tests[0]))
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
         test = tests[0]
-        progress = _progress_before(fits_of_curves(of_curve))
+        n_later = fits_of_curves(of_curve)
+        omitted = f"curve=False omits the learning curves, {n_later} of these fits; "
+        # Of all steps, so that their time is announced once.
+        progress = Progress(later=n_later, remedies=f"{omitted if n_later else ''}{QUICKER}")
         pilot = pilot_of_data(tests, generator, progress)
         planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
         reach = planned_sizes.sizes[-1] // 2
@@ -285,12 +286,6 @@ def plan(
     return sample_plan
 
 
-def _progress_before(later: int) -> Progress:
-    """The progress of all steps, so that their time is announced once; `later` are of curves."""
-    without = f"curve=False omits the learning curves, {later} of these fits; " if later else ""
-    return Progress(later=later, remedies=f"{without}{QUICKER}")
-
-
 def _simulated_pilot(
     sampler: Any,
     learners: tuple[Any, ...],
@@ -300,7 +295,6 @@ def _simulated_pilot(
     pilot_size: int | None,
     n_pilots: int | None,
 ) -> Pilot:
-    """The plan from samples of a simulator."""
     if goal.name == "ratio":
         raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
     size = at_least("pilot_size", 60 if pilot_size is None else pilot_size, LEAST_OBS)
@@ -313,7 +307,6 @@ def _simulated_pilot(
 def _plan_for_rules(
     losses: Losses, learner: Any, other: Any, goal: _Goal, requested: tuple[int, ...]
 ) -> SamplePlan:
-    """The plan for fixed rules."""
     if losses.design.learns:
         raise ValueError(
             "losses of learners cannot be planned without the data: pass X and y, or losses from "
@@ -372,13 +365,16 @@ class _PlannedSizes:
             _smallest_size(predictor, goal, scale) for scale in (1.0, 1 / factor, factor)
         ]
         _check_sizes(requested, predictor.least)
-        needed_sizes = (sizes_by_scale[0], sizes_by_scale[1], sizes_by_scale[2])
-        return cls(
-            predictor,
-            goal,
-            needed_sizes,
-            requested or _default_sizes(predictor.least, n_pilot, sizes_by_scale[0]),
-        )
+        n_needed, n_low, n_high = sizes_by_scale
+        if requested:
+            return cls(predictor, goal, (n_needed, n_low, n_high), requested)
+        # From the pilot's size to beyond the size needed.
+        smallest = max(predictor.least, min(n_pilot, n_needed or n_pilot))
+        largest = max(2 * (n_needed or 50 * n_pilot), 4 * smallest)
+        sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(smallest, largest, N_ROWS)}
+        sizes |= {n_needed} if n_needed else set()
+        reported = tuple(sorted(size for size in sizes if size >= predictor.least))
+        return cls(predictor, goal, (n_needed, n_low, n_high), reported)
 
     def plan(
         self,
@@ -446,15 +442,6 @@ def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | Non
         if run == STEPS_AT_LEAST:
             return size - STEPS_AT_LEAST + 1
     return high
-
-
-def _default_sizes(least_size: int, n_pilot: int, n_needed: int | None) -> tuple[int, ...]:
-    """Sizes from the pilot's to beyond the size needed."""
-    smallest = max(least_size, min(n_pilot, n_needed or n_pilot))
-    largest = max(2 * (n_needed or 50 * n_pilot), 4 * smallest)
-    sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(smallest, largest, N_ROWS)}
-    sizes |= {n_needed} if n_needed else set()
-    return tuple(sorted(size for size in sizes if size >= least_size))
 
 
 def _as_columns(curve: Curve) -> dict[str, Any]:
@@ -528,7 +515,6 @@ def _requested_sizes(n: Any) -> tuple[int, ...]:
 
 
 def _refuse_arguments(**arguments: Any) -> None:
-    """Refuse arguments that do not apply here."""
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} does not apply here: leave it out")

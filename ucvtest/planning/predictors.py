@@ -100,12 +100,10 @@ class UStatisticPredictor:
     def _critical_values(self, n: int, se: float, alpha: float) -> tuple[float, float]:
         """Distances from the estimate to the limits of the interval, above and below."""
         sloped = self.kind == "stabilised" and knows_slope(n, self.components.degree - 1)
-        rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
+        df = max(self.df_share * (n - 1), 4.0)
+        rule = StabilisedT(0.0, se, df, self.slope if sloped else 0.0)
         low, high = rule.interval("two-sided", alpha)
         return high, -low
-
-    def _df(self, n: int) -> float:
-        return max(self.df_share * (n - 1), 4.0)
 
     @cached_property
     def _widths(self) -> Mapping[str, Callable[[int, float, float], float]]:

@@ -1,12 +1,15 @@
 """The outcome of `plan`: the number of observations, and predictions for other numbers."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ucvtest.planning.fields import PlanFields
+import numpy as np
+
 from ucvtest.results.plot_data import Picture
+from ucvtest.results.serialising import Saved, freeze
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SamplePlan(PlanFields):
+class SamplePlan(Saved):
     """How many observations a question needs, from a pilot sample, a simulator, or fixed rules.
 
     Parameters
@@ -47,6 +50,26 @@ class SamplePlan(PlanFields):
     """
 
     _result_kind: ClassVar[str] = "plan"
+
+    n_needed: int | None
+    n_low: int | None
+    n_high: int | None
+    goal: str
+    value: float
+    power: float
+    alpha: float
+    columns: Mapping[str, np.ndarray]
+    estimate: float
+    settings: Mapping[str, Any]
+    curves: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    elapsed: float = math.nan
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "curves", tuple(map(freeze, self.curves)))
+        object.__setattr__(self, "notes", tuple(self.notes))
 
     def __repr__(self) -> str:
         return (

@@ -1,11 +1,10 @@
 """A plan in words and tables."""
 
 from functools import partial
-from typing import Any
 
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
-from ucvtest.planning.fields import PlanFields
+from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -32,7 +31,7 @@ TITLE = "How many observations"
 HEADINGS = {"se": "std err"}
 
 
-def goal_in_words(plan: PlanFields) -> str:
+def goal_in_words(plan: SamplePlan) -> str:
     """The goal in words."""
     if plan.goal == "width":
         return f"a {percent(1 - plan.alpha)} interval of width {plan.value:g}"
@@ -42,7 +41,7 @@ def goal_in_words(plan: PlanFields) -> str:
     )
 
 
-def verdict(plan: PlanFields) -> str:
+def verdict(plan: SamplePlan) -> str:
     """The answer in words."""
     goal_text = goal_in_words(plan)
     size = plan.settings.get("learn_size")
@@ -50,7 +49,16 @@ def verdict(plan: PlanFields) -> str:
     if plan.n_needed is None:
         return f"Ten million {plan.settings['units']} are not enough for {goal_text}{learnt}."
     if plan.n_needed == plan.settings.get("n_least"):
-        return _at_least(plan, goal_text)
+        settings, n_most = plan.settings, number_text(plan.n_high) or "more than ten million"
+        pilot = f"the pilot of {settings['n_pilot']}"
+        far = f"by {pilot}"
+        if plan.n_high != plan.n_needed:
+            far = f"but given the uncertainty of {pilot} up to {n_most} may be needed"
+        smaller = "No" if size is None else f"With learning sets of {size} no"
+        return (
+            f"{plan.n_needed} {settings['units']} are enough for {goal_text}, {far}. {smaller} "
+            "smaller sample can be planned."
+        )
     size_bounds = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
         f"{plan.n_needed} {plan.settings['units']} give {goal_text}{learnt}; given the uncertainty "
@@ -59,25 +67,7 @@ def verdict(plan: PlanFields) -> str:
     )
 
 
-def _at_least(plan: PlanFields, goal_text: str) -> str:
-    """The answer if the smallest sample that can be planned is more than enough."""
-    settings, n_least = plan.settings, plan.n_needed
-    n_most = number_text(plan.n_high) or "more than ten million"
-    pilot = f"the pilot of {settings['n_pilot']}"
-    far = (
-        f"by {pilot}"
-        if plan.n_high == n_least
-        else f"but given the uncertainty of {pilot} up to {n_most} may be needed"
-    )
-    size = settings.get("learn_size")
-    smaller = "No" if size is None else f"With learning sets of {size} no"
-    return (
-        f"{n_least} {settings['units']} are enough for {goal_text}, {far}. {smaller} smaller "
-        "sample can be planned."
-    )
-
-
-def tables(plan: PlanFields, *, with_verdict: bool = True) -> Tables:
+def tables(plan: SamplePlan, *, with_verdict: bool = True) -> Tables:
     """Tables of the question and of the predictions."""
     check_switch("with_verdict", with_verdict)
     statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
@@ -87,7 +77,7 @@ def tables(plan: PlanFields, *, with_verdict: bool = True) -> Tables:
     return Tables(grids, closing, partial(_markdown, plan))
 
 
-def _markdown(plan: PlanFields) -> str:
+def _markdown(plan: SamplePlan) -> str:
     """Verdict, tables and notes as Markdown."""
     fact_rows = [list(pair) for pair in (*_statements(plan), *_fact_rows(plan))]
     notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
@@ -101,8 +91,7 @@ def _markdown(plan: PlanFields) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _statements(plan: PlanFields) -> list[tuple[str, str]]:
-    """Statements in words."""
+def _statements(plan: SamplePlan) -> list[tuple[str, str]]:
     settings = plan.settings
     learner_labels = (("Learner", "learner"), ("Other", "other"))
     return [
@@ -116,32 +105,28 @@ def _statements(plan: PlanFields) -> list[tuple[str, str]]:
     ]
 
 
-def _fact_rows(plan: PlanFields) -> list[tuple[str, str]]:
-    """Numbers and names."""
+def _fact_rows(plan: SamplePlan) -> list[tuple[str, str]]:
     settings = plan.settings
+    loss = settings.get("loss")
+    metric = named_smooth_metric(loss)
+    rises = metric is not None and metric.greater_is_better
     return [
         ("Pilot", f"{settings['n_pilot']} {settings['units']}"),
         ("Learning-set size", number_text(settings.get("learn_size")) or "nothing learnt"),
-        (_kind_of(settings.get("loss")), number_text(settings.get("loss"))),
+        (kind_in_words(loss, rises=rises), number_text(loss)),
         ("Model fits", str(settings["n_fits"])),
     ]
 
 
-def _kind_of(name: Any) -> str:
-    """The name of a loss or metric, as in summaries of results."""
-    metric = named_smooth_metric(name)
-    return kind_in_words(name, rises=metric is not None and metric.greater_is_better)
-
-
-def _predictions(plan: PlanFields) -> Grid:
+def _predictions(plan: SamplePlan) -> Grid:
     """One row for each number of observations."""
     columns = {
         name: plan.columns[name].tolist() for name in PLANNED_COLUMNS if name in plan.columns
     }
-    cells = [
-        [str(value) for value in values] if name == "n" else number_column(values, _places(name))
-        for name, values in columns.items()
-    ]
+    cells = []
+    for name, values in columns.items():
+        places = 3 if name.startswith("power") else 4
+        cells.append(list(map(str, values)) if name == "n" else number_column(values, places))
     rows = [list(row) for row in zip(*cells, strict=True)]
     for row, size in zip(rows, columns["n"], strict=True):
         row[0] += " *" if size == plan.n_needed else ""
@@ -150,11 +135,7 @@ def _predictions(plan: PlanFields) -> Grid:
     return Grid(rows, header, title=f"Predictions{marked}")
 
 
-def _places(name: str) -> int:
-    return 3 if name.startswith("power") else 4
-
-
-def _closing(plan: PlanFields, width: int, *, with_verdict: bool) -> list[str]:
+def _closing(plan: SamplePlan, width: int, *, with_verdict: bool) -> list[str]:
     lines = [*hanging(f"Verdict: {verdict(plan)}", width), ""] if with_verdict else []
     lines.append("Notes:")
     for index, note in enumerate(plan.notes, start=1):

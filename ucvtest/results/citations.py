@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ucvtest.results.fields import ResultFields
-from ucvtest.stats.changed_units import ChangedUnits
+from ucvtest.stats.interval_rules import ChangedUnits
 
 _OF_A_PLACE = ("author", "title", "year")
 _PRINTED = ("journal", "booktitle", "publisher", "howpublished", "volume", "pages", "note")

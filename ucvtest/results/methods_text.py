@@ -7,8 +7,7 @@ from typing import Any
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields
-from ucvtest.stats.changed_units import ChangedUnits
-from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.interval_rules import ChangedUnits, Rule
 
 INTERVALS = {
     "binomial": "Clopper and Pearson's exact one",

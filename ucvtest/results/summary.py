@@ -37,7 +37,7 @@ from ucvtest.results.wording import (
     percent,
     verdict,
 )
-from ucvtest.stats.changed_units import ChangedUnits
+from ucvtest.stats.interval_rules import ChangedUnits
 
 # How columns of further tables are headed.
 HEADINGS = {

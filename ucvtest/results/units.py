@@ -13,8 +13,8 @@ from ucvtest.metrics.base import Units
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.interval_rules import ChangedUnits
 from ucvtest.stats.shares import EffectiveCounts
 from ucvtest.stats.wald import OTHER_SIDE
 

@@ -241,8 +241,12 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
     learning_part = max(sample_effects.factor for sample_effects in samples) * residual
     spread = raw + learning_part
     variance_share = raw / spread if spread > 0 else 1.0
+    mean = float(means.mean())
+    if not abs(mean) > ROUNDING * float(np.abs(means).max()):
+        # Rounding is all that is left of rounds that cancel one another.
+        mean = 0.0
     return FewFits(
-        mean=_mean(means),
+        mean=mean,
         # The error of the slope adds this much on average.
         test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
         learning_part=learning_part,
@@ -297,12 +301,6 @@ def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
         sample_effects.n for sample_effects in samples
     )
     return min(largest / total, 1.0) if chance <= MOST_CHANCE else 0.0
-
-
-def _mean(means: np.ndarray) -> float:
-    """Their mean, without what rounding leaves of rounds that cancel one another."""
-    mean = float(means.mean())
-    return mean if abs(mean) > ROUNDING * float(np.abs(means).max()) else 0.0
 
 
 def _regression(fits: np.ndarray, samples: Sequence[SampleEffects], df: int) -> tuple[float, float]:

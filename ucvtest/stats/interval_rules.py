@@ -1,17 +1,16 @@
 """Where p-values and intervals come from, if not from an estimate and its standard error alone."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
-from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
 from ucvtest.stats.logit import LogitT, MovedLogitT
 from ucvtest.stats.scales import OnScaleT, RootOf
 from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.variance_stabilised import StabilisedT
-from ucvtest.stats.wald import Alternative
+from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
 
 class Rule(Protocol):
@@ -43,6 +42,48 @@ class StudentRule(Rule, Protocol):
     @property
     def reference(self) -> str:
         """The distribution: "t" or "normal"."""
+
+
+@dataclass(frozen=True)
+class ChangedUnits:
+    """p-values and intervals of `shift` plus `slope` times what `rule` is about, to the last bit.
+
+    With a slope below 0 it is a mirror image.
+    """
+
+    kind: ClassVar[str] = "changed units"
+
+    rule: Rule
+    shift: float
+    slope: float = -1.0
+
+    @property
+    def statistic(self) -> float:
+        """With the sign of the slope; mirrored counts are of right answers."""
+        if self.slope > 0:
+            return float(self.rule.statistic)
+        if isinstance(self.rule, BinomialCounts):
+            return self.rule.n_obs - self.rule.n_errors
+        if isinstance(self.rule, PairedCounts):
+            return self.rule.only_second
+        if isinstance(self.rule, EffectiveCounts):
+            return self.rule.opposite_statistic
+        return 0.0 - float(self.rule.statistic)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a value that the estimand can have, else NaN; it inverts the interval."""
+        null_value = (null_value - self.shift) / self.slope + 0.0
+        rule_pvalue: float = self.rule.pvalue(null_value, self._turned(alternative))
+        return rule_pvalue
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval that belongs to the p-value, one-sided where that is."""
+        rule_interval = self.rule.interval(self._turned(alternative), alpha)
+        low, high = (self.shift + self.slope * limit for limit in rule_interval)
+        return (low, high) if self.slope > 0 else (high, low)
+
+    def _turned(self, alternative: Alternative) -> Alternative:
+        return alternative if self.slope > 0 else OTHER_SIDE[alternative]
 
 
 TYPES = (

@@ -69,19 +69,14 @@ def _shares_added(possible: np.ndarray, only_class: int | None) -> tuple[np.ndar
     classes.
     """
     if only_class is not None:
-        either = _one_and_the_rest(len(possible), only_class)
+        # One observation of the class, and one over all others, which are one class.
+        either = np.full(len(possible), 1 / max(len(possible) - 1, 1))
+        either[only_class] = 1.0
         return either / 4, np.broadcast_to(either, possible.shape)
     right = np.eye(len(possible)) * possible
     wrong = possible - right
     n_wrong = np.maximum(wrong.sum(axis=1, keepdims=True), 1)
     return 0.5 * right.diagonal() / right.sum(), right + wrong / n_wrong
-
-
-def _one_and_the_rest(n_classes: int, only_class: int) -> np.ndarray:
-    """One observation of the class, and one over all others, which are one class."""
-    shares = np.full(n_classes, 1 / max(n_classes - 1, 1))
-    shares[only_class] = 1.0
-    return shares
 
 
 @dataclass(frozen=True)

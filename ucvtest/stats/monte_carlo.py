@@ -1,8 +1,17 @@
-"""Monte-Carlo errors of means and p-values."""
+"""Monte-Carlo errors, and sequential Monte-Carlo p-values (Besag and Clifford 1991).
+
+Draws end with the h-th that is as extreme as the observed value, or after P of them. If the h-th
+comes at draw l the p-value is h/l, else (count + 1)/(P + 1): P(p <= alpha) <= alpha either way, for
+every alpha, because the rank of the observed value among exchangeable ones is uniform.
+"""
 
 import math
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+
+from ucvtest.common.checks import as_integer
 
 
 def mean_error(values: np.ndarray) -> float:
@@ -17,3 +26,113 @@ def pvalue_error(pvalue: float, size: int) -> float:
     """
     bounded_pvalue = min(pvalue, size / (size + 1))
     return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)
+
+
+def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
+    """The number of exceedances that a user asks for, where draws are random."""
+    if stop_after is None:
+        return None
+    if isinstance(n_permutations, str):
+        raise ValueError(
+            f"stop_after={stop_after!r:.60} is for random permutations, and n_permutations is "
+            f"{n_permutations!r:.60}: leave one of them out"
+        )
+    number = as_integer("stop_after", stop_after)
+    if not 1 <= number <= n_permutations:
+        raise ValueError(
+            f"stop_after must lie between 1 and n_permutations = {n_permutations}, got {number}: "
+            "use 10"
+        )
+    return number
+
+
+def permutations_within(
+    max_seconds: float, affordable: int, n_requested: int, stop_after: int | None
+) -> int:
+    """How many of the permutations asked for are drawn, where there is time for `affordable`.
+
+    Time alone decides it, and no draw: (count + 1)/(P + 1) is valid for every P.
+    """
+    if stop_after is not None and affordable < stop_after:
+        raise ValueError(
+            f"max_seconds={max_seconds:g} allows about {affordable} permutations, and "
+            f"stop_after={stop_after} needs as many at least: raise one, or lower the other"
+        )
+    return min(n_requested, affordable)
+
+
+@dataclass(frozen=True)
+class SequentialPvalue:
+    """How draws ended: the draws that count, how many of them were as extreme, and h."""
+
+    n_drawn: int
+    n_extreme: int
+    stop_after: int
+
+    @classmethod
+    def of(cls, extreme: np.ndarray, stop_after: int) -> Self:
+        """From draws in their order, True where as extreme; those after the h-th do not count."""
+        places = np.flatnonzero(extreme)
+        if len(places) < stop_after:
+            return cls(len(extreme), len(places), stop_after)
+        return cls(int(places[stop_after - 1]) + 1, stop_after, stop_after)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether there were as many as asked for."""
+        return self.n_extreme == self.stop_after
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value, from 1/(P + 1) to 1."""
+        if self.stopped:
+            return self.stop_after / self.n_drawn
+        return (self.n_extreme + 1) / (self.n_drawn + 1)
+
+    @property
+    def error(self) -> float:
+        """Monte-Carlo standard error of the p-value: of h/l that of an inverse sample."""
+        p = self.pvalue
+        size = self.stop_after / p if self.stopped else self.n_drawn
+        bounded_pvalue = p if self.stopped else min(p, self.n_drawn / (self.n_drawn + 1))
+        return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)
+
+    @property
+    def words(self) -> str:
+        """How draws ended, and what the p-value is good for."""
+        stopping_words = (
+            f"stopped after {self.n_drawn}, when {self.stop_after} were as extreme as the observed "
+            f"labels: p = {self.stop_after}/{self.n_drawn}"
+            if self.stopped
+            else (
+                f"all {self.n_drawn}; fewer than {self.stop_after} were as extreme as the observed "
+                f"labels: p = ({self.n_extreme} + 1)/({self.n_drawn} + 1)"
+            )
+        )
+        return (
+            f"Sequential permutations (Besag and Clifford 1991): {stopping_words}. The p-value is "
+            "valid at every level, however the draws ended; large ones are rough."
+        )
+
+
+class BatchSizes:
+    """Sizes of batches until draws end.
+
+    One by one no more are drawn at a time than are needed in any case, and none in vain; where fits
+    are cheapest many at a time, `at_once` of them.
+    """
+
+    def __init__(self, n_most: int, stop_after: int, size: int, at_once: int = 1) -> None:
+        self._n_left, self._missing, self._size = n_most, stop_after, size
+        self._at_once = at_once
+
+    def next_size(self) -> int:
+        """Draws in the next batch; 0 at the end."""
+        if self._missing <= 0:
+            return 0
+        return min(self._n_left, self._size, max(self._missing, self._at_once))
+
+    def record(self, extreme: np.ndarray) -> None:
+        """Record a batch."""
+        self._n_left -= len(extreme)
+        self._missing -= int(np.count_nonzero(extreme))

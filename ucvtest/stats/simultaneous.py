@@ -130,7 +130,13 @@ class MultivariateT:
         if len(self.covariance) <= FEW:
             return distance > max(self.worst(estimate_number, alpha), 0.0)
         count = n_seen = 0
-        scale = self._scale(estimate_number)
+        # The differences to all estimates are studentised; 0 where nothing varies.
+        variances = np.diag(self.covariance)
+        sizes = variances + variances[estimate_number]
+        squares = sizes - 2 * self.covariance[estimate_number]
+        varies = squares > ROUNDING * sizes
+        scale = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
+        scale = scale.astype(np.float32)
         while n_seen < self.n_draws:
             part = slice(n_seen, max(FIRST_DRAWS, 2 * n_seen))
             for errors in self._blocks(part):
@@ -142,15 +148,6 @@ class MultivariateT:
             if abs(count / n_seen - alpha) > doubt:
                 return count / n_seen < alpha
         return count <= self.n_draws - math.ceil(self.n_draws * (1 - alpha))
-
-    def _scale(self, estimate_number: int) -> np.ndarray:
-        """What studentises the differences of one estimate to all; 0 where nothing varies."""
-        variances = np.diag(self.covariance)
-        sizes = variances + variances[estimate_number]
-        squares = sizes - 2 * self.covariance[estimate_number]
-        varies = squares > ROUNDING * sizes
-        scale = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
-        return scale.astype(np.float32)
 
     def _blocks(self, part: slice) -> list[np.ndarray]:
         """A part of the draws, rounded, in blocks (b, L) that fit into a cache; kept."""

@@ -9,7 +9,7 @@ import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
-from ucvtest.common.kept_thread import MOST_IDLE, kept_thread
+from ucvtest.common.execution import MOST_IDLE, kept_thread
 
 
 def test_a_test_uses_the_threads_of_the_test_before() -> None:

@@ -23,7 +23,7 @@ from ucvtest.stats.few_fits import (
     SetsOfRounds,
     few_fits_from,
 )
-from ucvtest.stats.midranks import midranks
+from ucvtest.stats.placements import midranks
 
 MOST_SCORES = 20_000_000
 """Scores of a learner that are kept."""

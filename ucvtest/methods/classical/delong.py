@@ -31,8 +31,7 @@ from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
-from ucvtest.stats.midranks import midranks
-from ucvtest.stats.placements import AreaUnderCurve
+from ucvtest.stats.placements import AreaUnderCurve, midranks
 from ucvtest.stats.wald import reference_of
 
 IntervalName = Literal["auto", "logit", "wald"]

@@ -13,9 +13,8 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.resampling import ROUNDING
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import PairedCounts
-from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.interval_rules import ChangedUnits, Rule
 from ucvtest.stats.wald import reference_distribution
 
 CELLS = 2_000_000

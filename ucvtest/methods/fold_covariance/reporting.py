@@ -28,6 +28,16 @@ TABLE_RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 CURVE_POINTS = 200
 
+MOMENTS = {
+    "s1": "sigma^2 + mu^2",
+    "s2": "omega + mu^2",
+    "s3": "gamma + mu^2",
+    "lambda1": "sigma^2 - omega",
+    "lambda2": "sigma^2 + (m-1) omega - m gamma",
+    "lambda3": "n times the variance: none exists",
+}
+"""What the moments are unbiased for."""
+
 NO_ASSUMPTION = (
     "no test without an assumption, because the variance of a cross-validation mean has no "
     "unbiased estimate; pass rho='nadeau_bengio', or your own correlation, for a p-value"
@@ -132,46 +142,28 @@ def _own_values(
 
 def _tables(decomposition: Decomposition) -> dict[str, Table]:
     """The moments, and the tests with other variances and other assumptions."""
+    variances = {"independent": decomposition.independent, "naive": decomposition.variance(0.0)}
+    variances["nadeau_bengio"] = decomposition.variance(1 / decomposition.n_folds)
+    if decomposition.name:
+        variances.setdefault(decomposition.name, decomposition.variance(decomposition.rho))
     admissible_ends = dict(zip(("lowest", "highest"), decomposition.admissible, strict=True))
-    tables = {
-        "Moments": _moment_table(decomposition),
-        "Variances": _variance_table("variance", decomposition, _variances(decomposition)),
+    tables: dict[str, Table] = {
+        "Moments": {
+            "moment": tuple(MOMENTS),
+            "estimate": tuple(decomposition.moments.get(name, math.nan) for name in MOMENTS),
+            "unbiased_for": tuple(MOMENTS.values()),
+        },
+        "Variances": _variance_table("variance", decomposition, variances),
         "Admissible variances": _variance_table("end", decomposition, admissible_ends),
     }
     if not decomposition.only_rounding:
         tables["Sensitivity to rho"] = _sensitivity_table(decomposition)
     if math.isnan(decomposition.hypothesis.null_value):
-        return {title: _without_column(table, "pvalue") for title, table in tables.items()}
+        return {
+            title: {name: cells for name, cells in table.items() if name != "pvalue"}
+            for title, table in tables.items()
+        }
     return tables
-
-
-def _without_column(table: Table, column: str) -> Table:
-    return {name: cells for name, cells in table.items() if name != column}
-
-
-def _moment_table(decomposition: Decomposition) -> Table:
-    meanings = {
-        "s1": "sigma^2 + mu^2",
-        "s2": "omega + mu^2",
-        "s3": "gamma + mu^2",
-        "lambda1": "sigma^2 - omega",
-        "lambda2": "sigma^2 + (m-1) omega - m gamma",
-        "lambda3": "n times the variance: none exists",
-    }
-    return {
-        "moment": tuple(meanings),
-        "estimate": tuple(decomposition.moments.get(name, math.nan) for name in meanings),
-        "unbiased_for": tuple(meanings.values()),
-    }
-
-
-def _variances(decomposition: Decomposition) -> dict[str, float]:
-    """Variances of the estimate, by the name of their assumption."""
-    variances = {"independent": decomposition.independent, "naive": decomposition.variance(0.0)}
-    variances["nadeau_bengio"] = decomposition.variance(1 / decomposition.n_folds)
-    if decomposition.name:
-        variances.setdefault(decomposition.name, decomposition.variance(decomposition.rho))
-    return variances
 
 
 def _variance_table(
@@ -288,7 +280,6 @@ def _sensitivity_picture(decomposition: Decomposition) -> Picture | None:
 
 
 def _notes(decomposition: Decomposition) -> list[str]:
-    """The notes: assumptions, limits and special cases."""
     return [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "

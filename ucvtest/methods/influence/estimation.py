@@ -198,10 +198,11 @@ def estimates_from(
     for rows in row_batches():
         # Always drawn, so that the splits do not depend on which learners need a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
+        tested = rows.tested if layout.pairs is None else layout.pairs.of_rows(rows.tested)
         for learner_sums, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
             # Errors are small integers, in which sums would overflow.
             learner_sums.add(rows, values.astype(float, copy=False))
-            all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
+            all_tied = all_tied and _tied(values, tested)
     influences = [learner_sums.influence(row_batches()) for learner_sums in sums]
     if not layout.ranks_pairs and layout.clusters is not None:
         influences = [with_offset(influence, layout.clusters.offset) for influence in influences]
@@ -227,11 +228,6 @@ def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -
         if layout.ranks_pairs
         else [clusters.sums(values) for values in losses_or_scores]
     )
-
-
-def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
-    """The resampled units, in the form of the source's values."""
-    return of_units if layout.pairs is None else layout.pairs.of_rows(of_units)
 
 
 def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> PairCounts | LossCounts:

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
 from ucvtest.evaluation.loss_source import PrecomputedLosses
 from ucvtest.inference.question import Question
-from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.estimation import (
     InfluenceEstimates,
@@ -100,22 +98,7 @@ def layout_of_losses(question: Question) -> GivenLayout:
     design, clusters = question.design, question.clusters
     assert design is not None
     of_units = design if clusters is None else design.by_groups(clusters.groups)
-    layout = _read_design(of_units, classes, clusters, pairs)
-    layout.check_memory(2 if question.paired else 1)
-    return layout
-
-
-def _read_design(
-    design: Design,
-    classes: tuple[np.ndarray, ...],
-    clusters: Clusters | None = None,
-    pairs: ClusterPairs | None = None,
-) -> GivenLayout:
-    """The scheme of a design; refused if a pair (observation) is never tested.
-
-    With clusters it is a design of clusters.
-    """
-    layout = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
+    layout = replace(_read_off(of_units, classes), clusters=clusters, pairs=pairs)
     layout.check_scheme(layout.scheme)
     untested = int((times_tested(layout, layout.resamples) == 0).sum())
     if untested:
@@ -126,6 +109,7 @@ def _read_design(
             f"the design of the losses never tests {untested} {tested_units} (together): use more "
             "repeats, as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
         )
+    layout.check_memory(2 if question.paired else 1)
     return layout
 
 

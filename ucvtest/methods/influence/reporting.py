@@ -72,9 +72,11 @@ def result_from(
         for name, studied_variance in studied.items()
     )
     tested = not math.isnan(hypothesis.null_value)
+    by_pairs = scheme == "bootstrap" and layout.ranks_pairs
+    scheme_words = "leave-pair-out bootstrap" if by_pairs else SCHEME_WORDS[scheme]
     return TestResult(
         **vars(studied[options.variance].test),
-        method=_method(layout, scheme),
+        method=f"Influence-function test by {scheme_words}",
         estimand=_estimand(layout, scheme, question),
         n_obs=n_obs,
         n_fits=source.n_fits,
@@ -87,15 +89,7 @@ def result_from(
     )
 
 
-def _method(layout: Layout, scheme: str) -> str:
-    """The test and its scheme."""
-    pairs = scheme == "bootstrap" and layout.ranks_pairs
-    scheme_words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
-    return f"Influence-function test by {scheme_words}"
-
-
 def _estimand(layout: Layout, scheme: str, question: Question) -> str:
-    """The estimand, with its learning-set size."""
     metric, units = question.metric, units_of(question.clusters)
     subject = f"difference in {metric.in_words}" if question.paired else metric.in_words
     if scheme == "bootstrap":
@@ -188,7 +182,13 @@ def _notes(
         listed.append(LIBERAL)
     listed += _class_notes(layout, options)
     listed += _scheme_notes(layout, options, estimates)
-    listed += _variance_notes(options.variance)
+    if options.variance.startswith("adhoc"):
+        listed.append(
+            "Ad-hoc variances treat folds (or repeats) as independent although they are not; they "
+            "have no theory."
+        )
+    elif options.variance == "term_1":
+        listed.append("Term I alone ignores that another sample would give other training sets.")
     added = estimates.resamples.n_repeats - options.n_repeats
     if added:
         listed.append(
@@ -249,16 +249,4 @@ def _scheme_notes(
             f"Only {sets_per_test:.0f} training sets are possible for each tested {layout.unit}, "
             "so the influence variance is too small."
         ]
-    return []
-
-
-def _variance_notes(variance: str) -> list[str]:
-    """The note on the limits of the other variances."""
-    if variance.startswith("adhoc"):
-        return [
-            "Ad-hoc variances treat folds (or repeats) as independent although they are not; they "
-            "have no theory."
-        ]
-    if variance == "term_1":
-        return ["Term I alone ignores that another sample would give other training sets."]
     return []

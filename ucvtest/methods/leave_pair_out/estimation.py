@@ -12,10 +12,10 @@ from ucvtest.common.execution import Execution
 from ucvtest.inference.question import Question
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import announce
-from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, Sizes, check_enumeration
+from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, check_enumeration
 from ucvtest.methods.leave_pair_out.pair_errors import FITTING, GivenErrors, PairErrors, pair_errors
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
-from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
+from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 
 LABELINGS_PER_BATCH = 4096
 
@@ -79,22 +79,17 @@ def estimate(
         # The observed labeling is one of all labelings, or is added to the drawn ones.
         n_labelings = int(null.counts.sum()) + null.sampled
         nulls = {"permutation": null}
-    elif options.pvalue != "supremum":
-        nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
+    elif options.pvalue == "wmw":
+        nulls = {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
+    elif options.pvalue == "empirical":
+        n_negative, n_positive = sizes.n_negative, sizes.n_positive
+        generator = execution.generator
+        nulls = simulated_nulls(n_negative, n_positive, options.n_simulations, generator)
     n_ties = round(float(tied[0]))
     ties = dict(errors.ties)
     return LeavePairOutEstimates(
         n_errors, n_ties, n_labelings, nulls, errors.error_method, ties, sequence
     )
-
-
-def _known_nulls(
-    sizes: Sizes, options: LeavePairOutOptions, generator: np.random.Generator
-) -> Mapping[str, NullDistribution]:
-    """Null distributions that do not need fits of the learner."""
-    if options.pvalue == "wmw":
-        return {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
-    return simulated_nulls(sizes.n_negative, sizes.n_positive, options.n_simulations, generator)
 
 
 def _permutations(

@@ -44,23 +44,19 @@ def affordable_labelings(
     """Number of labelings that fit into the time, including the observed one."""
     labels = question.target == 1.0
     if errors.error_method == "closed form":
-        return _in_closed_form(errors, labels, max_seconds)
+        rng, ties = np.random.default_rng(0), errors.ties.copy()
+
+        def trial(size: int) -> None:
+            errors.count(np.tile(labels, (size, 1)), rng)
+
+        number = rounds_within([(trial, 1)], max_seconds, "labeling")
+        # Trials are discarded.
+        errors.ties = ties
+        return number
     problem = question.data("a permutation")
     rows = problem.learnt_rows(question.n_units - 2)
     fits = decided_fits(problem, rows, max_seconds, execution)
     return fits // errors.sizes(labels).n_fits
-
-
-def _in_closed_form(errors: PairErrors, labels: np.ndarray, max_seconds: float) -> int:
-    """Number of labelings that fit into the time by a closed form; trials are discarded."""
-    rng, ties = np.random.default_rng(0), errors.ties.copy()
-
-    def trial(size: int) -> None:
-        errors.count(np.tile(labels, (size, 1)), rng)
-
-    number = rounds_within([(trial, 1)], max_seconds, "labeling")
-    errors.ties = ties
-    return number
 
 
 def announce(

@@ -381,7 +381,10 @@ class LeavePairOutTest(HypothesisTest):
             labelings = affordable_labelings(question, errors, seconds, execution)
             options = options.within(labelings, sizes)
         settings = question.settings(self.method_name) | {"learn_size": question.n_units - 2}
-        settings |= options.settings() | self._seed(options, execution)
+        settings |= options.settings()
+        # Given scores keep their seed, unless settings are simulated.
+        simulated = options.pvalue == "empirical"
+        settings |= {"rng": execution.seed} if simulated else question.seed_settings(execution)
         settings.setdefault("rng", None)
         return result_from(
             options,
@@ -392,12 +395,6 @@ class LeavePairOutTest(HypothesisTest):
             reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
-
-    def _seed(self, options: LeavePairOutOptions, execution: Execution) -> dict[str, Any]:
-        """The seed; given scores keep their seed, unless settings are simulated."""
-        if options.pvalue == "empirical":
-            return {"rng": execution.seed}
-        return self.question.seed_settings(execution)
 
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None

@@ -10,7 +10,7 @@ from ucvtest.common.checks import as_integer, check_choice, check_number, check_
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
-from ucvtest.stats.sequential import checked_stop_after, permutations_within
+from ucvtest.stats.monte_carlo import checked_stop_after, permutations_within
 
 PValue = Literal["permutation", "supremum", "wmw", "empirical"]
 PVALUES: tuple[PValue, ...] = get_args(PValue)

@@ -266,7 +266,9 @@ class Candidate:
         if name == "loo":
             return self._leave_one_out()
         if name == "kfold":
-            return self._cross_validation()
+            if isinstance(self._learner, Smoother):
+                return math.nan
+            return self._left_out(self._draws.fold == np.arange(self._task.n_folds)[:, None])
         if math.isnan(degrees):
             return math.nan
         penalised = final_prediction_error if name == "fpe" else vc_penalty
@@ -332,11 +334,6 @@ class Candidate:
                 held_out = held_out_predictions(hat, y, np.arange(n)[:, None])[:, 0]
                 return float(np.mean((held_out - y) ** 2))
         return float(leave_one_out(y - self._smoother @ y, self._smoother.diagonal()))
-
-    def _cross_validation(self) -> float:
-        if isinstance(self._learner, Smoother):
-            return math.nan
-        return self._left_out(self._draws.fold == np.arange(self._task.n_folds)[:, None])
 
     def _left_out(self, testing: np.ndarray) -> float:
         """Mean loss of the tested observations (R, n), each after learning without its row's."""

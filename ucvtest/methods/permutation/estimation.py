@@ -30,7 +30,7 @@ from ucvtest.methods.permutation.permuted_labels import (
     reference_labels,
 )
 from ucvtest.metrics.loss import Loss
-from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
+from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ by less are equal up to rounding. It is a share of the error itself

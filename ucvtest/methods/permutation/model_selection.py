@@ -108,14 +108,38 @@ class ModelSelection(Saved):
 
     def summary(self) -> "MarkdownSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
-        from ucvtest.methods.permutation.selection_summary import tables
         from ucvtest.results.summary_tables import MarkdownSummary
+        from ucvtest.results.text_tables import (
+            Grid,
+            Tables,
+            escape_markdown,
+            hanging,
+            number_column,
+        )
 
         columns = {"complexity": self.complexity, **self.columns}
         if self.settings["complexity"] == BY_NUMBER:
             del columns["complexity"], columns["degrees"]
-        selection_tables = tables(self.verdict, self.names, columns, self.choices, self.notes)
-        return MarkdownSummary(selection_tables)
+        chosen_by: dict[int, list[str]] = {}
+        for criterion, learner_index in self.choices.items():
+            chosen_by.setdefault(learner_index, []).append(criterion)
+        cells = zip(*(number_column(column.tolist()) for column in columns.values()), strict=True)
+        rows = [
+            [name, *row, ", ".join(chosen_by.get(learner_index, []))]
+            for learner_index, (name, row) in enumerate(zip(self.names, cells, strict=True))
+        ]
+        title = "Model selection"
+        grid = Grid(rows, ["", *columns, "chosen by"], title)
+
+        def lines_below(width: int) -> list[str]:
+            sentences = (self.verdict, *self.notes)
+            return [line for sentence in sentences for line in hanging(sentence, width)]
+
+        def markdown() -> str:
+            sections = [f"## {title}", f"**{escape_markdown(self.verdict)}**", grid.markdown()]
+            return "\n\n".join([*sections, *map(escape_markdown, self.notes)]) + "\n"
+
+        return MarkdownSummary(Tables([grid], lines_below, markdown))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
 from ucvtest.metrics.loss import Loss
-from ucvtest.stats.sequential import checked_stop_after, permutations_within
+from ucvtest.stats.monte_carlo import checked_stop_after, permutations_within
 
 LEAST_PERMUTATIONS = 2
 """With fewer permutations, the Monte-Carlo error cannot be estimated."""

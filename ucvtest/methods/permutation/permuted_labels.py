@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.stats.cluster_permutation import ExchangeableLabels, arrangements
-from ucvtest.stats.sequential import BatchSizes
+from ucvtest.stats.monte_carlo import BatchSizes
 
 BATCH_CELLS = 2**21
 """Default number of labels (labelings times observations) in memory at a time."""

@@ -10,7 +10,6 @@ from ucvtest.data.sample import Sample
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small
-from ucvtest.methods.permutation.optimism import Optimism
 from ucvtest.methods.permutation.options import LEAST_PERMUTATIONS, PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.metrics.loss import Loss
@@ -184,9 +183,17 @@ def _pictures(
     loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
 ) -> dict[str, Picture]:
     """In-sample errors on drawn labels as bars, and the one on the real labels."""
-    if estimates.relabeled is None:
+    relabeled = estimates.relabeled
+    if relabeled is None:
         return {}
-    values, heights, width = _bars(estimates.relabeled)
+    weight = relabeled.probability
+    if weight is None:
+        weight = np.full(len(relabeled.e_in), 1.0 / len(relabeled.e_in))
+    values, error_index = np.unique(relabeled.e_in.round(12), return_inverse=True)
+    heights, width = np.bincount(error_index, weight), None
+    if len(values) > MOST_BARS:
+        heights, edges = np.histogram(relabeled.e_in, bins=MOST_BARS // 2, weights=weight)
+        values, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
     picture = Picture(
         f"in-sample {loss.in_words}",
         "share of labelings",
@@ -196,18 +203,6 @@ def _pictures(
         ),
     )
     return {"null distribution": picture}
-
-
-def _bars(relabeled: Optimism) -> tuple[np.ndarray, np.ndarray, float | None]:
-    """One bar for each error; bins and their width if there are many."""
-    weight = relabeled.probability
-    if weight is None:
-        weight = np.full(len(relabeled.e_in), 1.0 / len(relabeled.e_in))
-    values, error_index = np.unique(relabeled.e_in.round(12), return_inverse=True)
-    if len(values) <= MOST_BARS:
-        return values, np.bincount(error_index, weight), None
-    heights, edges = np.histogram(relabeled.e_in, bins=MOST_BARS // 2, weights=weight)
-    return (edges[1:] + edges[:-1]) / 2, heights, float(edges[1] - edges[0])
 
 
 def _notes(

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ucvtest.common.kept_thread import kept_thread
+from ucvtest.common.execution import kept_thread
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,

@@ -11,8 +11,7 @@ from ucvtest.methods.influence.options import Scheme
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.citations import all_papers, cite
 from ucvtest.results.methods_text import INTERVALS, SCHEMES
-from ucvtest.stats.changed_units import ChangedUnits
-from ucvtest.stats.interval_rules import KINDS
+from ucvtest.stats.interval_rules import KINDS, ChangedUnits
 
 Y = np.tile([0, 1], 15)
 RULES = {"a": np.where(np.arange(30) % 7 == 0, 1 - Y, Y), "b": np.zeros(30, int)}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from ucvtest.stats.midranks import midranks
+from ucvtest.stats.placements import midranks
 
 RNG = np.random.default_rng(0)
 

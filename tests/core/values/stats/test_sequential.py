@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import ucvtest as uv
-from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
+from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 
 H = 3
 
