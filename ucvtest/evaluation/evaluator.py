@@ -89,7 +89,7 @@ class Evaluator:
         return not isinstance(self._learner, SplitLearner)
 
     def at_once(self, *, labelings: bool = False) -> int:
-        """Fits that take no longer than one: a call of jitted fits has so many in any case."""
+        """Fits that take no longer than one: a call of jitted fits has that number in any case."""
         batch = self._batch
         if isinstance(batch, ChunkedFits):
             return 1

@@ -70,7 +70,7 @@ def rounds_within(
 ) -> int:
     """How often the seconds allow a round of some tasks.
 
-    What is done once for all, to import and to compile, is not charged.
+    Time that is spent once, to import and to compile, is not charged.
 
     Raises
     ------

@@ -190,9 +190,9 @@ class FromSklearn(FromPredictions):
 
 def _score_of(results: Any, score: Any) -> str:
     """The score that is named, or that a search was made with."""
-    given = getattr(results, "scoring", None) if score is None else score
-    if isinstance(given, str):
-        return given
+    name = getattr(results, "scoring", None) if score is None else score
+    if isinstance(name, str):
+        return name
     if score is not None:
         raise ValueError(f"score must be the name of a score, got {score!r:.60}: use 'accuracy'")
     scored = getattr(results, "cv_results_", results)

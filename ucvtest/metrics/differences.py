@@ -100,12 +100,12 @@ class OwnFunction:
             if not along.any():
                 continue
             known = {0.0: value}
-            for found, step in ((slopes, 1.0), (halved, 0.5)):
+            for estimates, step in ((slopes, 1.0), (halved, 0.5)):
                 for times, weight in CENTRAL if share > 0 else FORWARD:
                     at = times * step
                     if at not in known:
                         known[at] = self.number(means + at * along)
-                    found[place] += weight / step * known[at]
+                    estimates[place] += weight / step * known[at]
         apart = np.abs(slopes - halved)
         apart[apart <= ROUNDING * abs(value)] = 0.0
         # In units of the standard error; cells without observations have no part in it.

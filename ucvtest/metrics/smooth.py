@@ -443,10 +443,10 @@ class SmoothMetric(Metric):
 
 def _of_function(function: Any, means: np.ndarray) -> tuple[float, np.ndarray]:
     """The value and the gradient of a function that needs no errors."""
-    found: tuple[float, np.ndarray] = (
+    value_and_gradient: tuple[float, np.ndarray] = (
         function.of_shares(means) if isinstance(function, OwnFunction) else function(means)
     )
-    return found
+    return value_and_gradient
 
 
 def _change_of_gradient(

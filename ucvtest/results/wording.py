@@ -54,8 +54,10 @@ def no_spread(where: str, remedy: str, *, paired: bool, scores: bool = False) ->
 to estimate; use other folds'
     """
     measure, several = ("score", "scores") if scores else ("loss", "losses")
-    what = f"the difference of the {several}" if paired else f"the {measure}"
-    return f"degenerate: {what} is the same {where}, which leaves no variance to estimate; {remedy}"
+    number = f"the difference of the {several}" if paired else f"the {measure}"
+    return (
+        f"degenerate: {number} is the same {where}, which leaves no variance to estimate; {remedy}"
+    )
 
 
 SAME_RANKING = (

@@ -123,8 +123,8 @@ class RowsAdded:
         for learner, (sign, learner_shares) in enumerate(zip((1, -1), shares, strict=False)):
             table = np.zeros(learner_shares.shape)
             np.add.at(table, (true, predicted[learner]), 1 / len(true))
-            others = math.prod(n_predictions[:learner] + n_predictions[learner + 1 :])
-            added = (rows_of_class * others)[:, None] * learner_shares
+            n_other_cells = math.prod(n_predictions[:learner] + n_predictions[learner + 1 :])
+            added = (rows_of_class * n_other_cells)[:, None] * learner_shares
             n_with_added = n + float(added.sum())
             moved = (n * table + added) / n_with_added
             learner_value, gradient = value_and_gradient(moved)
@@ -154,11 +154,11 @@ class RowsAdded:
 
 def _mean_squares(shares: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> np.ndarray:
     """Of each true class, the sum over predictions of the squared sums of learners' slopes."""
-    (first, second, third), *others = (
+    (first, second, third), *of_other_learners = (
         [(learner_shares * cell_slopes**k).sum(axis=1) for k in (0, 1, 2)]
         for learner_shares, cell_slopes in zip(shares, slopes, strict=True)
     )
-    for other_first, other_second, other_third in others:
+    for other_first, other_second, other_third in of_other_learners:
         third = third * other_first + 2 * second * other_second + first * other_third
     return np.asarray(third)
 

@@ -43,7 +43,7 @@ def without_spread(
 
 
 def same_influence(observed: LossDifference) -> str:
-    """The status where a metric that is no mean does not vary, or the difference of two."""
+    """The status where a metric that is not a mean does not vary, or the difference of two."""
     metric_in_words = observed.losses.metric.in_words
     if observed.paired:
         metric_in_words = f"the difference in {metric_in_words}"
