@@ -140,7 +140,9 @@ def doctor(
         if target is None and roles.target is not None:
             typer.echo("\nRoles are guesses: --target and --scores name others.")
         form = {"--sep": sep, "--sheet": sheet}
-        options = [word for pair in form.items() if pair[1] is not None for word in pair]
+        options = [
+            word for option, value in form.items() if value is not None for word in (option, value)
+        ]
         questions = list(_questions(roles, len(table), data, options))
         for question, command in questions:
             typer.echo(f"\n{textwrap.fill(question, width())}\n{_typed(command)}")

@@ -202,7 +202,7 @@ def test_the_example_uses_the_action(tmp_path: Path) -> None:
     command = f'exec "{sys.executable}" -m ucvtest "$@"'
     found, log, summary, output = ask(tmp_path, command, inputs)
     assert (found, output) == (0, "decision=undecided\n"), log
-    assert "Undecided" in summary
+    assert "### Gate: undecided" in summary
     assert (tmp_path / "gate.html").exists()
 
 
