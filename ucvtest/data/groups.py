@@ -13,6 +13,9 @@ from ucvtest.common.checks import check_choice
 GroupWeight = Literal["group", "row"]
 GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
 
+LEAST_REST = 1e-40
+"""Shares that sum to less beside the largest one have the degrees of freedom of a sum like this."""
+
 
 def kish_size(weights: np.ndarray) -> float:
     """The number of equal weights that these are worth: (sum w)^2 / sum w^2 (Kish)."""
@@ -33,6 +36,10 @@ def satterthwaite_df(weights: np.ndarray) -> float:
     p = ascending / ascending.sum()
     # The largest share by itself: where it is nearly 1, the others are known to all digits.
     q, rest, largest = p[:-1], float(p[:-1].sum()), float(p[-1])
+    if rest < LEAST_REST:
+        # Only their ratios matter then, and fourth powers of these shares would be 0.
+        q, rest = q * (LEAST_REST / rest), LEAST_REST
+        p = np.append(q, largest)
     second, third, fourth = (float((q**k).sum()) for k in (2, 3, 4))
     squares = largest**2 + second
     own = np.append((1 - q) ** 2 + squares - q**2, rest**2 + second)

@@ -53,6 +53,13 @@ class RowWeights:
     in_fit: np.ndarray | None = None
     in_loss: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        if self.in_loss is not None:
+            # Only ratios count in the loss, and a power of two leaves their digits alone. Sums of
+            # very large weights would be infinite.
+            largest_exponent = int(np.frexp(self.in_loss.max())[1])
+            object.__setattr__(self, "in_loss", np.ldexp(self.in_loss, -largest_exponent))
+
     @classmethod
     def of(cls, parts: Mapping[str, Any] | None, X: Any, y: Any, n_obs: int) -> Self | None:
         """Make weights from the result of `parts_of_weights`; None if nothing is weighted."""

@@ -62,6 +62,13 @@ class OwnFunction:
             return moved
 
         slopes = self._slopes(value, table, direction, shares)
+        # Of a smooth metric some share makes a difference, be it one that is 0 for a perfect rule.
+        if (np.abs(slopes) <= ROUNDING * abs(value)).all():
+            raise ValueError(
+                f"function of the metric {self.name!r:.60} returns {value:.6g} at all shares near "
+                "those observed, so its standard error would be 0: write it as a smooth function, "
+                "without steps"
+            )
         return value, np.reshape(slopes / steps, table.shape)
 
     def of_means(self, means: np.ndarray, errors: np.ndarray) -> tuple[float, np.ndarray]:
@@ -101,12 +108,16 @@ class OwnFunction:
                 continue
             known = {0.0: value}
             for estimates, step in ((slopes, 1.0), (halved, 0.5)):
+                # In Python's numbers: a sum of infinities of both signs is NaN without a warning.
+                slope = 0.0
                 for times, weight in CENTRAL if share > 0 else FORWARD:
                     at = times * step
                     if at not in known:
                         known[at] = self.number(means + at * along)
-                    estimates[place] += weight / step * known[at]
-        apart = np.abs(slopes - halved)
+                    slope += weight / step * known[at]
+                estimates[place] = slope
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(slopes - halved)
         apart[apart <= ROUNDING * abs(value)] = 0.0
         # In units of the standard error; cells without observations have no part in it.
         observed: list[int] = np.flatnonzero(shares).tolist()

@@ -10,6 +10,7 @@ from ucvtest.metrics.means import LOSSES
 
 
 def _squared_log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    _check_above(-1, "mean squared log error", y=y, predictions=prediction)
     return (np.log1p(y) - np.log1p(prediction)) ** 2
 
 
@@ -20,11 +21,27 @@ def _relative(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 def _poisson(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     from scipy.special import xlogy
 
+    _check_above(0, "mean Poisson deviance", or_equal=True, y=y)
+    _check_above(0, "mean Poisson deviance", predictions=prediction)
     return 2 * (xlogy(y, y / prediction) - y + prediction)
 
 
 def _gamma(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    _check_above(0, "mean gamma deviance", y=y, predictions=prediction)
     return 2 * (np.log(prediction / y) + y / prediction - 1)
+
+
+def _check_above(
+    limit: float, in_words: str, *, or_equal: bool = False, **numbers: np.ndarray
+) -> None:
+    """Refuse numbers of which a loss is not defined; two wrong signs would cancel in a ratio."""
+    for name, values in numbers.items():
+        least = float(values.min())
+        if least < limit or (least == limit and not or_equal):
+            raise ValueError(
+                f"the {in_words} needs {name} {'of at least' if or_equal else 'above'} {limit:g}, "
+                f"got {least:.6g}: use 'neg_mean_squared_error', or correct the {name}"
+            )
 
 
 OTHER_LOSSES = (

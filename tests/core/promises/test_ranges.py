@@ -265,6 +265,22 @@ def test_names_are_not_believed_against_the_numbers():
     assert not cut_notes(result)
 
 
+@pytest.mark.parametrize("rules", [("a",), ("a", "b")])
+def test_linearised_values_of_few_rows_do_not_leave_the_range(rules):
+    """The first test set has no error among the many of class 1, and the only one of class 0."""
+    y = np.array([1] * 22 + [0] * 2)
+    right, errors = np.r_[np.ones(23), 0], np.r_[np.arange(22) % 2, 1, 1]
+    given = {"a": [right, *[errors] * 4], "b": np.zeros((5, 24))}
+    fold = np.array([np.arange(24) < 12, *[np.arange(24) % 2] * 4]).astype(int)
+    losses = uv.Losses.from_predictions(
+        y, {name: given[name] for name in rules}, metric="g_mean", fold=fold
+    )
+    result = uv.FiveByTwoTTest.from_losses(losses).fit()
+    assert result.estimate > 1
+    assert "is not a value that the" in result.status
+    assert math.isnan(result.pvalue)
+
+
 def test_simultaneous_intervals_end_where_each_does():
     y, places = np.array([0, 1] * 6), np.arange(12)
     wrong = {"a": places == 2, "b": places != 7, "c": places < 4}

@@ -268,6 +268,21 @@ def test_out_of_fold_rows_of_weight_0_are_not_there():
     np.testing.assert_allclose(given.means, np.tile(kept.means, 2))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e307, 1e-310])
+def test_only_ratios_of_weights_count_in_the_loss(unit):
+    """Sums of very large ones are infinite, and squares of very small ones are 0."""
+    rule = (X[:, 0] < 15).astype(int)
+    for more in ({}, {"groups": np.arange(60) // 3}):
+        found, expected = (
+            uv.HoldOutTest.from_losses(
+                uv.Losses.from_predictions(Y, {"p": rule}, sample_weight=weights, **more)
+            ).fit()
+            for weights in (WEIGHTS * unit, WEIGHTS)
+        )
+        assert found.conf_int() == pytest.approx(expected.conf_int())
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.metrics
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -212,6 +213,39 @@ def test_other_aliases():
 def test_what_cannot_be_used_is_refused(cls, options, message):
     with pytest.raises(ValueError, match=message):
         cls(X, Y, "lda", "knn:3", **options)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "name",
+    ["mean_squared_log_error", "mean_poisson_deviance", "mean_gamma_deviance"],
+)
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([1, 2, 3], [2, 2, 4]),
+        ([0, 2, 3], [2, 2, 4]),
+        ([1, 2, 3], [2, 0, 4]),
+        ([1, -2, 3], [2, -2.5, 4]),
+        ([1, -2, 3], [2, 2, 4]),
+        ([1, 2, 3], [2, -2, 4]),
+    ],
+)
+def test_numbers_outside_of_a_loss_are_refused_as_in_scikit_learn(name, y, p):
+    """Two wrong signs cancelled in deviances."""
+    y, p = np.array(y, float), np.array(p, float)
+
+    def found() -> float:
+        losses = uv.Losses.from_predictions(y, {"a": p}, metric=f"neg_{name}")
+        return -uv.HoldOutTest.from_losses(losses).fit().estimate
+
+    try:
+        expected = getattr(sklearn.metrics, name)(y, p)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"needs (y|predictions) "):
+            found()
+    else:
+        assert found() == pytest.approx(expected)
 
 
 def test_a_test_set_without_the_score_is_named():

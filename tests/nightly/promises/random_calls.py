@@ -117,14 +117,18 @@ class Draw:
     """What one call draws."""
 
     def __init__(self, seed: int, number: int) -> None:
-        self._rng = np.random.default_rng([seed, number])
+        self.rng = np.random.default_rng([seed, number])
 
     def one(self, values: list[Any]) -> Any:
-        return values[int(self._rng.integers(len(values)))]
+        return values[int(self.rng.integers(len(values)))]
 
     def rarely(self, values: list[Any], usual: Any) -> Any:
         """Mostly what is usual, so that a call is refused for one reason at a time."""
-        return self.one(values) if self._rng.random() < 0.4 else usual
+        return self.one(values) if self.rng.random() < 0.4 else usual
+
+    def seldom(self, values: list[Any], usual: Any) -> Any:
+        """Nearly always what is usual, so that many draws together are mostly valid."""
+        return self.one(values) if self.rng.random() < 0.06 else usual
 
 
 def _data(draw: Draw) -> dict[str, Any]:

@@ -26,7 +26,8 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
-from ucvtest.metrics.base import when_learning_from
+from ucvtest.metrics.base import plural, when_learning_from
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.plot_data import Picture
@@ -404,6 +405,14 @@ def status_of(
         return no_value_in_words(observed)
     if math.isnan(estimate) and isinstance(metric, SmoothMetric):
         return NO_VALUE.format(metric.in_words, metric.without_value)
+    if isinstance(metric, SmoothMetric) and _is_impossible(observed, estimate):
+        of_whom = "difference of the " if observed.paired else ""
+        name = plural(metric.in_words) if observed.paired else metric.in_words
+        return (
+            f"no estimate: the mean of the linearised values, {estimate:.3g}, is not a value that "
+            f"the {of_whom}{name} can have, because few observations are tested at once; test "
+            "more, or use another test"
+        )
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
@@ -428,6 +437,15 @@ def status_of(
         remedy = "use more resamples, or another loss"
         return without_spread(observed, "in every resample", remedy, scores=scores)
     return "ok"
+
+
+def _is_impossible(observed: LossDifference, estimate: float) -> bool:
+    """Whether linearised values of single test sets lead out of what the metric can be."""
+    low, high = range_of(observed.losses.metric)
+    if observed.paired:
+        low, high = difference_range((low, high))
+    rounding = rounding_of(observed)
+    return not low - rounding <= estimate <= high + rounding
 
 
 def _of_each_learner(

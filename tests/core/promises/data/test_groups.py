@@ -1,6 +1,7 @@
 """Groups of observations: read from labels of any type, kept by samples, losses and designs."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -226,3 +227,14 @@ def test_degrees_of_freedom_are_those_of_the_quadratic_form(weights):
     found = satterthwaite_df(np.asarray(weights, dtype=float))
     assert found == pytest.approx(expected, rel=1e-8)
     assert satterthwaite_df(1e200 * np.asarray(weights)) == pytest.approx(found, rel=1e-9)
+
+
+@pytest.mark.parametrize("others", [(1,), (1, 1, 1), (1, 2, 5)])
+def test_degrees_of_freedom_beside_one_large_weight(others):
+    """The same quadratic form in fractions, whose fourth powers do not end at 1e-324."""
+    weights = [Fraction(1), *(Fraction(each, 10**100) for each in others)]
+    p, n = [each / sum(weights) for each in weights], range(len(weights))
+    residuals = [[Fraction(i == j) - p[j] for j in n] for i in n]
+    form = [[sum(residuals[k][i] * p[k] ** 2 * residuals[k][j] for k in n) for j in n] for i in n]
+    expected = sum(form[i][i] for i in n) ** 2 / sum(form[i][j] ** 2 for i in n for j in n)
+    assert satterthwaite_df(np.array(weights, float)) == pytest.approx(float(expected), rel=1e-8)

@@ -529,6 +529,24 @@ def test_own_functions_that_are_not_smooth_are_refused(function):
         uv.Losses.from_predictions(y, {"a": p}, metric=uv.metrics.Cells(function, "own"))
 
 
+def test_own_functions_that_are_constant_nearby_are_refused():
+    y, p = [0, 0, 0, 1, 1, 1, 0, 1], [0, 0, 1, 1, 0, 1, 0, 0]
+    step = uv.metrics.Cells(lambda P: float(P[1, 1] > 0.2), "step")
+    with pytest.raises(ValueError, match="'step' returns 1 at all shares near"):
+        uv.Losses.from_predictions(y, {"a": p}, metric=step)
+    # That of a perfect rule falls with the first error.
+    own = uv.metrics.Cells(youden, limits=(-1, 1))
+    assert value_of(own, y, y) == 1
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_own_functions_that_are_infinite_have_no_value():
+    """Without a warning of ours: there is one case of class 1, and no error."""
+    own = uv.metrics.Cells(lambda P: -np.inf if P[0, 1] == 0 else float(np.log(P[0, 1])), "own")
+    losses = uv.Losses.from_predictions([0, 0, 0, 1], {"a": [0, 0, 0, 1]}, metric=own)
+    assert uv.HoldOutTest.from_losses(losses).fit().status.startswith("no estimate")
+
+
 def _expected(y, p):
     return sum(np.mean(y == k) * np.mean(p == k) for k in (0, 1))
 
