@@ -53,7 +53,7 @@ def test_gate_counts_patients_and_not_their_rows(folder):
     assert typed(gate).exit_code == 0
     grouped = typed(f"{gate} --groups patient -q")
     assert grouped.exit_code == 3
-    assert grouped.stdout.startswith("Undecided")
+    assert grouped.stdout.startswith("It is undecided")
     assert len(grouped.stdout.splitlines()) < 5
     answer = json.loads(typed(f"{gate} --groups patient --json -").stdout)
     losses = uv.Losses.from_predictions("died", pd.read_csv("visits.csv"), groups="patient")

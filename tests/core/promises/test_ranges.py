@@ -200,7 +200,7 @@ def test_an_interval_reaches_to_its_estimate():
     low, _ = result.conf_int(0.5)
     assert low == pytest.approx(result.estimate)
     assert result.rule.interval("two-sided", 0.5)[0] > result.estimate
-    assert "50% interval of the method leaves out its own" in result.summary(0.5).as_text()
+    assert "50% interval of the method leaves out its own" in result.summary(0.5, notes=True).as_text()
     assert "leaves out" not in result.summary(notes=True).as_text()
 
 

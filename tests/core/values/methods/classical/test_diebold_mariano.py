@@ -97,7 +97,7 @@ def test_learners_are_fitted_to_the_past():
         for a in (0.1, 1e4)
     )
     assert found.estimate == pytest.approx((first - second).mean())
-    assert found.estimand.endswith("of forecasts by rules learnt from earlier rows")
+    assert found.estimand.endswith("of forecasts by rules that learn from earlier rows")
     evaluated = uv.evaluate({"a": Ridge(0.1), "b": Ridge(1e4)}, X, y, splits)
     again = uv.DieboldMarianoTest.from_losses(evaluated, "a", "b").fit(2)
     assert again.pvalue == pytest.approx(found.pvalue)
