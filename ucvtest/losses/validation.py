@@ -133,7 +133,10 @@ def check_parts(losses: Any) -> None:
     if losses.predictions is not None:
         _check_predictions(losses)
         return
-    if np.isnan(losses_or_means).any() or (not auc and np.isinf(losses_or_means).any()):
+    # The AUC of a test set of one class has no value, which tests tell by their status.
+    may_be_nan = auc and losses.values is None
+    has_nan = not may_be_nan and np.isnan(losses_or_means).any()
+    if has_nan or (not auc and np.isinf(losses_or_means).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
     if not auc and losses.values is not None:
         _check_means(losses)
