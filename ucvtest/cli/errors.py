@@ -68,7 +68,7 @@ COLUMNS = (
     (re.compile(r"\b(?:predictions|correct)\['?([^\]]+?)'?\](?= )"), r"column \1"),
     (
         re.compile(r"\bconvert them first, with \.astype\(float\) if [^,;:]*"),
-        "write numbers in the file",
+        "write numbers in the file, with one decimal mark and no separators of thousands",
     ),
     (
         re.compile(r"\bconvert them to a unit [^;:]*np\.timedelta64[^;:]*"),

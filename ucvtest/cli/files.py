@@ -208,7 +208,8 @@ def marked(table: "pd.DataFrame", names: Sequence[str], right: str | None) -> "p
             raise ValueError(
                 f"--scores {','.join(names)}: marks are {_listed(words)}, but --loss correct needs "
                 "True or 1 for right answers, False or 0 for wrong ones: name the mark of a right "
-                f"answer, as in --pos-label {texts[0]}, if all others mean wrong"
+                f"answer, as in --pos-label {'C' if 'C' in texts else 'RIGHT'}, if all others mean "
+                "wrong"
             )
         return table
     if right not in words:

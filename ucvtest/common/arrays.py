@@ -67,9 +67,10 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
     if other == "dates or times":
         raise ValueError(NO_TIMES.format(name))
     if other:
+        example = next(entry for entry in array.flat if isinstance(entry, (str, bytes)))
         raise ValueError(
-            f"{name} contains {other} where numbers are needed: convert them first, with "
-            ".astype(float) if they are numbers written as text"
+            f"{name} contains {other} where numbers are needed, such as {str(example)!r:.40}: "
+            "convert them first, with .astype(float) if they are numbers written as text"
         )
     try:
         return np.asarray(array, dtype=float)

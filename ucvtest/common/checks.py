@@ -133,6 +133,17 @@ def numbered(names: Sequence[str]) -> list[str]:
     return different if len(set(different)) == len(different) else numbered(different)
 
 
+def check_names(argument: str, names: Iterable[Any]) -> None:
+    """Refuse keys of an argument that could not name rows of a table: str(1) is "1", too."""
+    seen = set()
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or name in seen:
+            raise ValueError(
+                f"{argument} has the key {name!r:.60}: names must be different strings with text"
+            )
+        seen.add(name)
+
+
 def check_text(name: str, value: Any) -> None:
     """Refuse strings with half a surrogate pair, which no file and no terminal accepts."""
     if isinstance(value, str) and HALF_A_PAIR.search(value):

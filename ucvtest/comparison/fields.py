@@ -390,9 +390,9 @@ class ComparisonFields(Saved):
         labels = _labelled(self.joint, test)
         if len(labels) != 1:
             joint_tests = ", ".join(self.joint)
-            which = "several are" if test is None else f"none is of test={test!r:.60}"
+            fault = "there are several" if test is None else f"test={test!r:.60} has none"
             raise ValueError(
-                f"{which}, of the joint tests of all learners: pass test=, one of {joint_tests}"
+                f"{fault}, of joint tests of all learners: pass test=, one of {joint_tests}"
                 if joint_tests
                 else "there is no joint test of all learners: pass tests='delong' and loss='auc'"
             )

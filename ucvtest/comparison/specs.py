@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ucvtest.common.checks import numbered
+from ucvtest.common.checks import check_names, numbered
 from ucvtest.common.equality import ByValue
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.base import HypothesisTest
@@ -180,7 +180,8 @@ def _unknown(test: Any) -> str:
 def as_specs(tests: Any) -> dict[str, TestSpec]:
     """Tests by the labels that tables show."""
     if isinstance(tests, Mapping):
-        specs_by_label = {str(label): _as_spec(test) for label, test in tests.items()}
+        check_names("tests", tests)
+        specs_by_label = {label: _as_spec(test) for label, test in tests.items()}
     else:
         listed = tests if isinstance(tests, (list, tuple)) else [tests]
         specs_by_label = _labeled([_as_spec(test) for test in listed])

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -602,6 +603,10 @@ def fault_of_dates(*columns: Any) -> str:
         names: Any = getattr(column, "index", None)
         if getattr(names, "inferred_type", "") in ("date", "datetime"):
             names = sys.modules["pandas"].DatetimeIndex(names)
+        elif getattr(names, "inferred_type", "") == "string" and names.str.count("-").min() > 0:
+            # As a file has them, where nobody parsed them.
+            with suppress(ValueError):
+                names = sys.modules["pandas"].to_datetime(names, format="ISO8601")
         kind = type(names).__name__
         if kind not in ("DatetimeIndex", "PeriodIndex") or len(names) < LEAST_DATES:
             continue

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, check_text
+from ucvtest.common.checks import check_choice, check_names, check_text
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
@@ -313,9 +313,8 @@ def warn_of_learners(learners: Iterable[Learner]) -> None:
 def named_learners(learners: Any) -> dict[str, Learner]:
     """Names and learners in their order; the names of jitted ones are their own."""
     if isinstance(learners, Mapping):
+        check_names("learners", learners)
         for name in learners:
-            if not isinstance(name, str) or not name.strip():
-                raise ValueError(f"learners has the key {name!r}: names must be strings with text")
             check_text("learners: the key", name)
         learners_by_name = {name: as_learner(learner) for name, learner in learners.items()}
         if not learners_by_name:

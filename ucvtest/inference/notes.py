@@ -16,6 +16,7 @@ from ucvtest.data.weights import (
     few_by_weight,
 )
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
+from ucvtest.results.limits import LEVEL, limit_notes
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import uneven_clusters
 
@@ -141,9 +142,11 @@ def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> T
     status = few_by_weight(worth)
     if status == "ok" or result.status != "ok":
         return result
+    of_limits = limit_notes(result, LEVEL)
     return replace(
         result,
         status=status,
+        notes=tuple(note for note in result.notes if note not in of_limits),
         statistic=math.nan,
         pvalue=math.nan,
         df=math.nan,

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from ucvtest.common.checks import check_switch, named_options
+from ucvtest.common.checks import check_names, check_switch, named_options
 from ucvtest.common.plugins import mlflow_function
 from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_predictions import SCORE, FromPredictions
@@ -91,6 +91,8 @@ class FromMlflow(FromCorrect, FromPredictions):
                 "predictions, or a scorer of mlflow.genai.evaluate"
             )
         check_switch("average", average)
+        if isinstance(run_id, Mapping):
+            check_names("run_id", run_id)
         if assessment is not None:
             _check_unused({"metric": metric, "pos_label": pos_label, "fold": fold})
             marks, groups = _assessed(run_id, assessment, table, groups, average=average)
@@ -187,7 +189,7 @@ def _assessed(
     _check_names(named if table is None else [*named, ("table", table)])
     if not runs:
         raise ValueError("no run is named: pass at least one")
-    answers = {str(name): _answers(run, assessment, table) for name, run in runs.items()}
+    answers = {name: _answers(run, assessment, table) for name, run in runs.items()}
     first, *other_names = answers
     for other in other_names:
         _check_same_questions(first, answers[first], other, answers[other])

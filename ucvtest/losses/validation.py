@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import HALF_A_PAIR, check_text
+from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
@@ -36,12 +36,7 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
         )
         for name, column in columns.items()
     ]
-    names = [name for name, _ in pairs]
-    for name in names:
-        if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
-            raise ValueError(
-                f"{argument} has the key {name!r:.60}: names must be different strings with text"
-            )
+    check_names(argument, [name for name, _ in pairs])
     if not pairs:
         raise ValueError(f"{argument} is empty: pass at least one")
     return dict(pairs)
@@ -133,7 +128,10 @@ def check_parts(losses: Any) -> None:
     if losses.predictions is not None:
         _check_predictions(losses)
         return
-    if np.isnan(losses_or_means).any() or (not auc and np.isinf(losses_or_means).any()):
+    # The AUC of a test set of one class has no value, which tests tell by their status.
+    may_be_nan = auc and losses.values is None
+    has_nan = not may_be_nan and np.isnan(losses_or_means).any()
+    if has_nan or (not auc and np.isinf(losses_or_means).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
     if not auc and losses.values is not None:
         _check_means(losses)

@@ -402,6 +402,7 @@ def test_correction_is_what_is_asked_for(three, correction):
     [
         ({"learners": ["lda"]}, "a comparison needs two"),
         ({"tests": []}, "tests is empty"),
+        ({"tests": {1: "mcnemar", "1": "naive_t"}}, "tests has the key 1: names must be different"),
         ({"tests": "t_test"}, "test 't_test' is unknown: use one of .*corrected_t"),
         ({"tests": "leave_pair_out"}, "leave_pair_out is about one learner"),
         ({"tests": uv.PermutationComplexityTest}, "is about one learner"),
@@ -879,13 +880,13 @@ def test_delong_has_a_joint_test_of_all_learners():
     again = uv.Comparison.from_dict(json.loads(found.to_json()))
     assert again == found
     assert again.joint_test() == joint
-    with pytest.raises(ValueError, match="name one of delong"):
+    with pytest.raises(ValueError, match="pass test=, one of delong"):
         found.joint_test("corrected_t")
 
 
 def test_comparisons_without_delong_have_no_joint_test(three):
     assert not three.joint
-    with pytest.raises(ValueError, match=r"0 joint tests .* pass tests='delong'"):
+    with pytest.raises(ValueError, match=r"there is no joint test .* pass tests='delong'"):
         three.joint_test()
 
 

@@ -208,9 +208,10 @@ def test_learning_sets_by_class(csv: Path) -> None:
             "too few: use more seconds",
         ),
         (
-            "predictions['a b'] contains strings where numbers are needed: convert them first, "
-            "with .astype(float) if they are numbers written as text",
-            "column a b contains strings where numbers are needed: write numbers in the file",
+            "predictions['a b'] contains strings where numbers are needed, such as '1,5': convert "
+            "them first, with .astype(float) if they are numbers written as text",
+            "column a b contains strings where numbers are needed, such as '1,5': write numbers in "
+            "the file, with one decimal mark and no separators of thousands",
         ),
         (
             "same type, for example from np.where(p > 0.5, 'x', 'y'), or 'log' for probabilities "

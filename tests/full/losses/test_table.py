@@ -234,8 +234,8 @@ def test_data_that_change_later_change_no_splits(cancer):
     [
         ({"learners": []}, "learners is empty: pass at least one"),
         ({"learners": {}}, "learners is empty: pass at least one"),
-        ({"learners": {1: "lda"}}, "learners has the key 1: names must be strings"),
-        ({"learners": {"": "lda"}}, "learners has the key '': names must be strings with text"),
+        ({"learners": {1: "lda"}}, "learners has the key 1: names must be different strings"),
+        ({"learners": {"": "lda"}}, "learners has the key '': names must be different strings"),
         ({"learners": "no such"}, "no such"),
         ({"design": 81}, "n_folds=81 needs at least 81 observations, got 80: use fewer folds"),
         ({"design": "ten"}, "design='ten' is unknown"),

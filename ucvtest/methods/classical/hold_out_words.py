@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ucvtest.common.notes import Note
-from ucvtest.data.weights import EQUAL
+from ucvtest.data.weights import EQUAL, few_by_weight
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
@@ -99,7 +99,8 @@ def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) 
             f"The interval adds {added} to the effective number of observations, and Student's t "
             "has one degree of freedom less than this number.",
         )
-    if not observed.losses.settings.get(EQUAL, True):
+    settings = observed.losses.settings
+    if not settings.get(EQUAL, True) and few_by_weight(settings) == "ok":
         notes = (*notes, "The degrees of freedom are those that the weights leave (Satterthwaite).")
     counts = counts_of_errors(observed) if binary else {}
     n_tested = len(observed.values)

@@ -213,6 +213,8 @@ def test_what_is_refused(evaluated: dict[str, Any], monkeypatch: pytest.MonkeyPa
     refused("metric does not apply to an assessment", run, assessment="correct", metric="f1")
     refused("assessment must be a name", run, assessment=1)
     refused("no run is named", {}, assessment="correct")
+    for asked in ({"assessment": "correct"}, {"predictions": "p"}):
+        refused("run_id has the key 1: names must be different", {1: run, "1": run}, **asked)
     refused("has no answers with the assessment 'other'", run, assessment="other")
     refused("is 'perhaps' for the question .* but must be True or", run, assessment="strange")
     refused(

@@ -141,6 +141,7 @@ DATES = {
         MONTHS[::-1],
         MONTHS.to_period("M")[::-1],
         pd.Index(list(MONTHS.date[::-1])),
+        MONTHS[::-1].astype(str),
     ],
     "have a date more than once": [MONTHS[:20].append(MONTHS[:20])],
     "leave out dates": [
