@@ -93,7 +93,7 @@ SAID_IN_OPTIONS = {
     ),
     "a label that y lacks": (
         "predictions rules.csv --target y --scores a,fold --metric f1",
-        "predictions['fold'] contains 2, and --metric f1 is about the two classes of y: name one "
+        "column fold contains 2, and --metric f1 is about the two classes of y: name one "
         "class, as in 'f1[\"ill\"]', or an average, such as f1_macro\n",
     ),
     "one of several classes": (

@@ -200,7 +200,9 @@ def test_an_interval_reaches_to_its_estimate():
     low, _ = result.conf_int(0.5)
     assert low == pytest.approx(result.estimate)
     assert result.rule.interval("two-sided", 0.5)[0] > result.estimate
-    assert "50% interval of the method leaves out its own" in result.summary(0.5, notes=True).as_text()
+    assert (
+        "50% interval of the method leaves out its own" in result.summary(0.5, notes=True).as_text()
+    )
     assert "leaves out" not in result.summary(notes=True).as_text()
 
 
@@ -239,7 +241,9 @@ def test_squared_errors_and_their_score_end_at_0():
     ],
 )
 def test_fold_scores_end_where_the_score_does(score, scores, most):
-    losses = uv.Losses.from_scores({"a": scores}, n_learn=80, n_test=20, score=score)
+    # caret's name, which tells scikit-learn's users no direction.
+    better = {"greater_is_better": True} if score == "squared_correlation" else {}
+    losses = uv.Losses.from_scores({"a": scores}, n_learn=80, n_test=20, score=score, **better)
     for cls in (uv.CorrectedTTest, uv.BayesianTTest):
         result = cls.from_losses(losses).fit()
         assert result.conf_int()[1] == most
@@ -265,15 +269,16 @@ def test_names_are_not_believed_against_the_numbers():
     assert not cut_notes(result)
 
 
+@pytest.mark.parametrize("groups", [None, np.arange(24)])
 @pytest.mark.parametrize("rules", [("a",), ("a", "b")])
-def test_linearised_values_of_few_rows_do_not_leave_the_range(rules):
+def test_linearised_values_of_few_rows_do_not_leave_the_range(rules, groups):
     """The first test set has no error among the many of class 1, and the only one of class 0."""
     y = np.array([1] * 22 + [0] * 2)
     right, errors = np.r_[np.ones(23), 0], np.r_[np.arange(22) % 2, 1, 1]
     given = {"a": [right, *[errors] * 4], "b": np.zeros((5, 24))}
     fold = np.array([np.arange(24) < 12, *[np.arange(24) % 2] * 4]).astype(int)
     losses = uv.Losses.from_predictions(
-        y, {name: given[name] for name in rules}, metric="g_mean", fold=fold
+        y, {name: given[name] for name in rules}, metric="g_mean", fold=fold, groups=groups
     )
     result = uv.FiveByTwoTTest.from_losses(losses).fit()
     assert result.estimate > 1

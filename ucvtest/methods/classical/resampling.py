@@ -26,7 +26,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
-from ucvtest.metrics.base import plural, when_learning_from
+from ucvtest.metrics.base import Metric, plural, when_learning_from
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -286,9 +286,7 @@ class ResamplingTest(HypothesisTest):
         if observed.paired and abs(estimate) <= rounding_of(observed):
             estimate = 0.0
         if rule is None:
-            units = self.question.metric.units
-            scores = units is not None and units.slope < 0
-            status = status_of(observed, estimate, variance, status, scores=scores)
+            status = status_of(observed, estimate, variance, status, self.question.metric)
         # A result without a test has no statistic either.
         shown_reference = reference if status == "ok" else "none"
         hypothesis = self.question.hypothesis
@@ -384,16 +382,17 @@ def rounding_of(observed: LossDifference) -> float:
 
 
 def status_of(
-    observed: LossDifference, estimate: float, variance: float, status: str, *, scores: bool = False
+    observed: LossDifference, estimate: float, variance: float, status: str, asked: Metric
 ) -> str:
     """The status: "ok" if there is an answer, otherwise the reason.
 
-    `status` is a reason known before.
-
-    `scores` tells whether scores were requested and losses are computed instead.
+    `status` is a reason known before. `asked` is the metric of the question, which losses of
+    clusters do not have.
     """
     if status != "ok":
         return status
+    # Scores may be asked for, and losses be computed.
+    scores = asked.units is not None and asked.units.slope < 0
     if observed.identical:
         return same_everywhere(
             of_sets=observed.losses.values is None,
@@ -405,9 +404,9 @@ def status_of(
         return no_value_in_words(observed)
     if math.isnan(estimate) and isinstance(metric, SmoothMetric):
         return NO_VALUE.format(metric.in_words, metric.without_value)
-    if isinstance(metric, SmoothMetric) and _is_impossible(observed, estimate):
+    if isinstance(asked, SmoothMetric) and _is_impossible(observed, estimate, asked):
         of_whom = "difference of the " if observed.paired else ""
-        name = plural(metric.in_words) if observed.paired else metric.in_words
+        name = plural(asked.in_words) if observed.paired else asked.in_words
         return (
             f"no estimate: the mean of the linearised values, {estimate:.3g}, is not a value that "
             f"the {of_whom}{name} can have, because few observations are tested at once; test "
@@ -439,9 +438,9 @@ def status_of(
     return "ok"
 
 
-def _is_impossible(observed: LossDifference, estimate: float) -> bool:
+def _is_impossible(observed: LossDifference, estimate: float, metric: Metric) -> bool:
     """Whether linearised values of single test sets lead out of what the metric can be."""
-    low, high = range_of(observed.losses.metric)
+    low, high = range_of(metric)
     if observed.paired:
         low, high = difference_range((low, high))
     rounding = rounding_of(observed)

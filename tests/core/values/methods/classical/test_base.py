@@ -259,13 +259,15 @@ def test_classes_that_were_not_learnt_are_said():
 
 def test_a_negative_variance_is_said():
     losses = uv.Losses.from_arrays(np.eye(2)[None], np.eye(2))
-    observed = losses.difference()
-    assert resampling.status_of(observed, 0.5, -0.1, "ok").startswith(
-        "negative variance estimate (-0.1)"
-    )
-    assert resampling.status_of(observed, 0.5, math.nan, "ok").startswith("no variance estimate")
-    assert resampling.status_of(observed, 0.5, 0.1, "else") == "else"
-    assert resampling.status_of(observed, 0.5, 0.1, "ok") == "ok"
+    observed, metric = losses.difference(), losses.metric
+
+    def status_of(variance, known="ok"):
+        return resampling.status_of(observed, 0.5, variance, known, metric)
+
+    assert status_of(-0.1).startswith("negative variance estimate (-0.1)")
+    assert status_of(math.nan).startswith("no variance estimate")
+    assert status_of(0.1, "else") == "else"
+    assert status_of(0.1) == "ok"
 
 
 def test_sizes_of_learning_sets_in_words():
