@@ -4,8 +4,9 @@ import sys
 
 import imports
 import names
+import weight
 import words
 
-found = [line for part in (imports, names, words) for line in part.findings()]
+found = [line for part in (imports, names, words, weight) for line in part.findings()]
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(bool(found))
