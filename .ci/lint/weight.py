@@ -34,7 +34,7 @@ LAYOUT = {
 
 
 def code_lines(text: str) -> int:
-    """Lines of Python that hold more than comments and docstrings."""
+    """Lines of Python with more than comments and docstrings."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in LAYOUT:

@@ -47,7 +47,7 @@ def reworded(note: str, change: Callable[[str], str]) -> str:
 
 
 def lines_of(notes: Iterable[str]) -> dict[str, list[Any]]:
-    """The lines and their importance by text, as JSON keeps them beside the notes."""
+    """The lines and their importance by text, as JSON keeps them next to the notes."""
     return {note: [note.line, note.importance] for note in notes if isinstance(note, Note)}
 
 
@@ -58,15 +58,15 @@ def with_lines(notes: Iterable[str], lines: dict[str, list[Any]]) -> tuple[str, 
 
 def in_brief(notes: Sequence[str], rest: str = IN_FULL) -> list[str]:
     """The lines that a printed result shows, and where to find the notes that it does not show."""
-    shown: dict[str, Note] = {}
+    lines: dict[str, Note] = {}
     for note in sorted((note for note in notes if isinstance(note, Note)), key=_order):
-        if len(shown) < MOST_LINES:
-            shown.setdefault(note.line, note)
-    n_more = len(notes) - len(shown)
+        if len(lines) < MOST_LINES:
+            lines.setdefault(note.line, note)
+    n_more = len(notes) - len(lines)
     if not n_more:
-        return [*shown, f"Notes in full: {rest}"] if shown else []
-    more = " more" if shown else ""
-    return [*shown, f"{n_more}{more} note{'s' if n_more > 1 else ''}: {rest}"]
+        return [*lines, f"Notes in full: {rest}"] if lines else []
+    more = " more" if lines else ""
+    return [*lines, f"{n_more}{more} note{'s' if n_more > 1 else ''}: {rest}"]
 
 
 def _order(note: Note) -> int:

@@ -84,7 +84,7 @@ class Comparison(ComparisonFields):
         return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
     def notes_in_brief(self, rest: str = "summary(notes=True)") -> list[str]:
-        """The lines below the verdict when it is printed: at most three notes, and what is left.
+        """The lines below the verdict when it is printed: at most three notes, then how many more.
 
         Parameters
         ----------

@@ -91,10 +91,10 @@ class Recommended:
     def notes(self) -> tuple[str, ...]:
         """Why this test was run, and how to ask for more fits, or fewer."""
         about_fits = (MORE_FITS,) if self.first else (FEWER_FITS,) if self.jointly else ()
-        return (self._why, *about_fits)
+        return (self._reason, *about_fits)
 
     @property
-    def _why(self) -> str:
+    def _reason(self) -> str:
         advice = self.advice
         if advice is None:
             return f"No test was named; {self.spec.name} can be about {self.loss}."

@@ -7,10 +7,11 @@ import numpy as np
 
 from ucvtest.curves.band import Band, bands_of
 from ucvtest.curves.cells import Cells, count_cells
+from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.inputs import Inputs
 from ucvtest.curves.learnt_cells import count_learnt_cells
 from ucvtest.curves.points import Quantity, points_of
-from ucvtest.curves.result import DIFFERENCE, Curve
+from ucvtest.curves.result import Curve
 from ucvtest.results.wording import percent, uneven_clusters
 
 FEW_ROWS, FEW_CLUSTERS = 10, 25

@@ -1,12 +1,10 @@
 """A curve with its bands, which the functions of this room return."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from ucvtest.curves.band import Band
-from ucvtest.results.serialising import Saved, from_plain
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,12 +13,8 @@ if TYPE_CHECKING:
     from ucvtest.results.summary_tables import GridSummary
 
 
-DIFFERENCE = "difference"
-"""Stands for a learner: the first minus the second."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Saved):
+class Curve(CurveFields):
     """A curve of one learner, or of two with their difference, and its bands.
 
     Parameters
@@ -37,15 +31,6 @@ class Curve(Saved):
         What the intervals contain, and warnings.
     """
 
-    _result_kind: ClassVar[str] = "curve"
-
-    kind: str
-    learners: tuple[str, ...]
-    bands: tuple[Band, ...]
-    alpha: float
-    settings: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(kind={self.kind!r}, learners={self.learners!r}, "
@@ -59,30 +44,6 @@ class Curve(Saved):
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
-
-    def band(self, learner: str | None = None, quantity: str | None = None) -> Band:
-        """One of the bands; by default the first that matches.
-
-        Parameters
-        ----------
-        learner : str, optional
-            A learner, or "difference" for the first minus the second.
-        quantity : str, optional
-            A quantity such as "sensitivity".
-
-        Raises
-        ------
-        ValueError
-            If there is no such band.
-        """
-        for band in self.bands:
-            if learner in (None, band.learner) and quantity in (None, band.quantity):
-                return band
-        band_names = ", ".join(f"{band.learner} ({band.quantity})" for band in self.bands)
-        raise ValueError(
-            f"there is no band with learner={learner!r:.60} and quantity={quantity!r:.60}: this "
-            f"curve has {band_names}"
-        )
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each point of each band.
@@ -151,21 +112,3 @@ class Curve(Saved):
         if kind is not None and (not isinstance(kind, str) or kind not in kinds):
             raise ValueError(f"kind={kind!r:.60} is unknown: this curve has {', '.join(kinds)}")
         return kind or kinds[0]
-
-    @classmethod
-    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        values = super()._values(data)
-        bands = tuple(
-            Band(
-                **{
-                    band_field.name: from_plain(band_fields[band_field.name])
-                    for band_field in fields(Band)
-                }
-            )
-            for band_fields in data["bands"]
-        )
-        return values | {
-            "bands": bands,
-            "learners": tuple(values["learners"]),
-            "notes": tuple(values["notes"]),
-        }

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from ucvtest.curves.band import Band
-from ucvtest.curves.result import DIFFERENCE, Curve
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -36,7 +36,7 @@ MOST_ROWS = 6
 """Number of points of each band in a summary."""
 
 
-def verdict(curve: Curve) -> str:
+def verdict(curve: CurveFields) -> str:
     """Thresholds at which the difference is not zero, by its band for all points."""
     differences = [
         difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
@@ -63,7 +63,7 @@ def verdict(curve: Curve) -> str:
     return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(findings)}."
 
 
-def tables(curve: Curve) -> Tables:
+def tables(curve: CurveFields) -> Tables:
     """Tables of the estimand, and of some points of each band."""
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
@@ -106,7 +106,7 @@ def _points(band: Band, x_name: str) -> Grid:
     return Grid(rows, [x_name, "n", *columns], title=title)
 
 
-def _closing(curve: Curve, width: int) -> list[str]:
+def _closing(curve: CurveFields, width: int) -> list[str]:
     verdict_text = verdict(curve)
     lines = [*hanging(f"Verdict: {verdict_text}", width), ""] if verdict_text else []
     lines.append("Notes:")

@@ -30,7 +30,7 @@ def _directions() -> Mapping[str, bool]:
     import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
     scorers = importlib.import_module("sklearn.metrics").get_scorer_names()
-    negated = {each.removeprefix("neg_") for each in scorers if each.startswith("neg_")}
+    negated = {scorer.removeprefix("neg_") for scorer in scorers if scorer.startswith("neg_")}
     return {
         **dict.fromkeys(LOSS_ALIASES, False),
         **{f"{scorer}_score": True for scorer in scorers},

@@ -34,7 +34,7 @@ def _gamma(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 def _check_above(
     limit: float, in_words: str, *, or_equal: bool = False, **numbers: np.ndarray
 ) -> None:
-    """Refuse numbers of which a loss is not defined; two wrong signs would cancel in a ratio."""
+    """Refuse numbers for which a loss is not defined; two wrong signs would cancel in a ratio."""
     for name, values in numbers.items():
         least = float(values.min())
         if least < limit or (least == limit and not or_equal):

@@ -195,7 +195,7 @@ def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
     results = [pilot.result for pilot in pilots]
     result = results[-1]
     jackknife, pairs = (
-        float(np.mean([np.nan_to_num(one.diagnostics.get(name, 0)) for one in results]))
+        float(np.mean([np.nan_to_num(result.diagnostics.get(name, 0)) for result in results]))
         for name in ("variance_jackknife", "pair_effects")
     )
     evidence = PilotEvidence(

@@ -175,7 +175,7 @@ class ResultFields(Saved):
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
     def _plain(self) -> dict[str, Any]:
-        """The fields, and beside the notes the lines of those that have one."""
+        """The fields, and next to the notes the lines of those that have one."""
         lines = lines_of(self.notes)
         return {**super()._plain(), **({"note_lines": lines} if lines else {})}
 

@@ -88,15 +88,15 @@ def closing_lines(
 ) -> list[str]:
     """The verdict, and below it all notes, or those that a reader has to know."""
     lines = hanging(verdict_text, width) if verdict_text else []
-    shown = notes if in_full else in_brief(notes)
-    if not shown:
+    printed_notes = notes if in_full else in_brief(notes)
+    if not printed_notes:
         return lines
     lines += [""] if lines else []
     if not in_full:
         # Names of tests can make a line longer than the tables.
-        return [*lines, *(part for line in shown for part in hanging(line, width))]
+        return [*lines, *(part for line in printed_notes for part in hanging(line, width))]
     lines.append("Notes:")
-    for index, note in enumerate(shown, start=1):
+    for index, note in enumerate(printed_notes, start=1):
         lines += hanging(f"[{index}] {note}", width)
     return lines
 
@@ -146,11 +146,11 @@ def _brief_statements(result: ResultFields) -> list[tuple[str, str]]:
     if learner is not None and other is not None:
         link = "over" if result.contrast == "ratio" else "minus"
         statements.append(("Learners", f"{learner} {link} {other}"))
-    usual = other is not None and result.null_value == result.same and not result.null_hypothesis
-    told = {"Learner", "Other"} if other is not None else set()
-    if usual and result.alternative == "two-sided":
-        told.add("Null")
-    return [*statements, *(row for row in _statements(result) if row[0] not in told)]
+    is_usual = other is not None and result.null_value == result.same and not result.null_hypothesis
+    rows_above = {"Learner", "Other"} if other is not None else set()
+    if is_usual and result.alternative == "two-sided":
+        rows_above.add("Null")
+    return [*statements, *(row for row in _statements(result) if row[0] not in rows_above)]
 
 
 def _brief_fact_rows(result: ResultFields) -> list[tuple[str, str]]:
@@ -244,7 +244,7 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
     # A first column such as "variance" may contain the choice that diagnostics["variance"] names.
     choice = result.diagnostics.get(next(iter(table), ""))
     for place, (name, *cells) in enumerate(zip(*columns, strict=True)):
-        # Alternatives with the same numbers are one row; other rows are what they are.
+        # Alternatives with the same numbers are one row; other rows stay.
         key = (*cells, *(() if isinstance(choice, str) else (str(place),)))
         names_by_row.setdefault(key, []).append(f"{name} *" if name == choice else name)
         if name == choice:
@@ -286,8 +286,8 @@ def _notes(result: ResultFields, alpha: float) -> list[str]:
     if not about_statistic:
         return notes
     # A rule that was chosen has a note of its own on interval and test; a ratio has no choice.
-    told = result.diagnostics.get("interval", "log") != "log"
-    return [*notes, about_statistic if told else Note(about_statistic, about_statistic, 1)]
+    is_off_scale = result.diagnostics.get("interval", "log") != "log"
+    return [*notes, about_statistic if is_off_scale else Note(about_statistic, about_statistic, 1)]
 
 
 def brief_notes(result: ResultFields, rest: str) -> list[str]:

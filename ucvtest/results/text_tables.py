@@ -132,7 +132,7 @@ def escape_markdown(text: str) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None or NaN."""
+    """Whether a cell is empty: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 

@@ -355,7 +355,7 @@ class ResamplingTest(HypothesisTest):
         return self.question.settings(self.method_name) | loss_settings | {"loss": losses.loss}
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
-        """The estimand: the loss, of the rules fitted here or not, and what is learned from.
+        """The estimand: the loss, of the rules fitted here or not, and the learning size.
 
         `kind` is "conditional" for a statement about the rules of these resamples.
         """
@@ -382,17 +382,17 @@ def rounding_of(observed: LossDifference) -> float:
 
 
 def status_of(
-    observed: LossDifference, estimate: float, variance: float, status: str, asked: Metric
+    observed: LossDifference, estimate: float, variance: float, status: str, asked_metric: Metric
 ) -> str:
     """The status: "ok" if there is an answer, otherwise the reason.
 
-    `status` is a reason known before. `asked` is the metric of the question, which losses of
+    `status` is a reason known before. `asked_metric` is the metric of the question, which losses of
     clusters do not have.
     """
     if status != "ok":
         return status
     # Scores may be asked for, and losses be computed.
-    scores = asked.units is not None and asked.units.slope < 0
+    scores = asked_metric.units is not None and asked_metric.units.slope < 0
     if observed.identical:
         return same_everywhere(
             of_sets=observed.losses.values is None,
@@ -404,9 +404,9 @@ def status_of(
         return no_value_in_words(observed)
     if math.isnan(estimate) and isinstance(metric, SmoothMetric):
         return NO_VALUE.format(metric.in_words, metric.without_value)
-    if isinstance(asked, SmoothMetric) and _is_impossible(observed, estimate, asked):
+    if isinstance(asked_metric, SmoothMetric) and _is_impossible(observed, estimate, asked_metric):
         of_whom = "difference of the " if observed.paired else ""
-        name = plural(asked.in_words) if observed.paired else asked.in_words
+        name = plural(asked_metric.in_words) if observed.paired else asked_metric.in_words
         return (
             f"no estimate: the mean of the linearised values, {estimate:.3g}, is not a value that "
             f"the {of_whom}{name} can have, because few observations are tested at once; test "

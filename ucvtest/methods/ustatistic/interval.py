@@ -268,10 +268,10 @@ class Interval:
                 interval_in_words = TWO_RIGHT_TWO_WRONG
             text = f"Interval {self.name!r}: {interval_in_words}; {self.reason}."
             if self.name in OFF_CENTER and _is_off_center(studentised):
-                why = OFF_CENTER[self.name]
+                scale = OFF_CENTER[self.name]
                 text = Note(
                     f"{text} It is not symmetric about the estimate; interval='wald' is.",
-                    f"The interval is asymmetric ({why}); see interval='wald'.",
+                    f"The interval is asymmetric ({scale}); see interval='wald'.",
                     importance=1,
                 )
             listed.append(text)
