@@ -239,7 +239,7 @@ def test_without_learning_errors_are_those_of_a_fixed_rule(make, clustered):
     scores = table[first, np.arange(N)]
     options = {"bins": [0, 0.4, 1]} if make is uv.curves.calibration else {"thresholds": [0.4, 0.6]}
     curve = make(losses, **options)
-    assert ", by expected counts over rules learnt from" in curve.settings["estimand"]
+    assert ", by expected counts when learning from" in curve.settings["estimand"]
     assert ",," not in curve.settings["estimand"]
     learnt = curve.band("a")
     fixed = make(losses.target, {"a": scores}, groups=groups, **options).band("a")
@@ -282,7 +282,7 @@ def test_one_or_two_learners_are_named(losses):
 def test_results_say_what_was_learnt_and_travel(losses):
     curve = uv.curves.precision_recall(losses)
     text = " ".join(str(curve).split())
-    assert f"by expected counts over rules learnt from {LEARN_SIZE} observations" in text
+    assert f"expected counts when learning from {LEARN_SIZE} observations" in text
     assert f"Learning-set size: {LEARN_SIZE}" in text
     assert f"Model fits: {4 * N_ROUNDS}" in text
     assert "Each learner has 8 rules, from pairs of disjoint learning sets." in text
