@@ -121,7 +121,7 @@ test_that("what caret, yardstick and mlr3 take for the positive class is kept an
   tested <- corrected_t_test(losses)
   expect_equal(tested$diagnostics$positive_class, "a")
   expect_true(any(grepl("the first level, as caret has it", tested$notes)))
-  expect_output(print(summary(tested)), "as caret has it")
+  expect_output(print(summary(tested, notes = TRUE)), "as caret has it")
   expect_equal(as_losses(fit, loss = "auc", positive = "b")$positive, "b")
   expect_equal(as_losses(fit, loss = "auc", positive = "b")$means, losses$means)
   table <- data.frame(id = rep(c("Fold1", "Fold2"), each = 6), .row = 1:12, .pred_a = (1:12) / 13,

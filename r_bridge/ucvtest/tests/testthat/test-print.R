@@ -70,7 +70,7 @@ test_that("pictures of ggplot2 have the learners on the axis", {
   drawn <- ggplot2::autoplot(result)
   expect_s3_class(drawn, "ggplot")
   expect_equal(as.character(drawn$data$label), "lda - knn:5")
-  expect_equal(drawn$labels$x, "difference in error rate when learning\nfrom 90 observations")
+  expect_equal(drawn$labels$x, "difference in error rate when learning from\n90 observations")
   several <- shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t"))
   expect_equal(nrow(ggplot2::autoplot(several)$data), 3L)
   expect_silent({

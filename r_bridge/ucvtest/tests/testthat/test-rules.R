@@ -143,13 +143,13 @@ test_that("metrics of caret::resamples() keep their names and ranges", {
   expect_equal(apart("Rsquared", c(0, 0, 0.2, 0, 0)), 1)
   expect_equal(apart("Kappa", c(-1, -1, -0.8, -1, -1)), 2)
   expect_output(print(as_losses(kept("Kappa", near_one), n = 60)),
-                "loss:  cohen_kappa (expected cohen_kappa), means of resamples only", fixed = TRUE)
+                "loss:  cohen_kappa (mean cohen_kappa), means of resamples only", fixed = TRUE)
   # Numbers out of the range, and metrics of the user's own, keep what the test says.
   expect_gt(one("Accuracy", 100 * near_one)[2L], 100)
   expect_gt(one("gain", near_one, greater_is_better = TRUE)[2L], 1)
   expect_gt(one("RMSE", near_one - 1, greater_is_better = TRUE)[2L], 0)
   expect_equal(as_losses(kept("gain", near_one), n = 60, greater_is_better = TRUE)$in_words,
-               "expected gain")
+               "mean gain")
   expect_gt(one("Accuracy", near_one, greater_is_better = FALSE)[2L], 1)
 })
 
