@@ -168,6 +168,10 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"\bn_simulations and rng are for\b", "n_simulations is for"),
     (r" \(JAX_PLATFORMS, or jax\.config\.jax_platforms, is", " (JAX_PLATFORMS is"),
     (r"\ba list or mapping of\b", "a list of"),
+    (
+        r"\bpd\.Categorical\(y, categories=\[\.\.\.\], ordered=True\)",
+        "factor(y, levels = , ordered = TRUE)",
+    ),
     (r"\buv\.metrics\.(\w+)\(labels=\[\.\.\.\]\)", r"""'\1["ill"]'"""),
     (r"\b(\w+)=\['(\w+)'\]", r'\1 = "\2"'),
     (r"\bsample_weight= of prediction_losses\(\)|\bsample_weight\b", "weights"),

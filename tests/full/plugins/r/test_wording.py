@@ -8,6 +8,7 @@ import pytest
 from ucvtest_r.wording import in_r, r_names
 
 from tests.support.paths import ROOT
+from ucvtest.data.class_order import ORDERED_CLASSES
 from ucvtest.data.sample import taken_for_classes
 from ucvtest.methods.registry import TESTS
 
@@ -39,6 +40,7 @@ NOT_REACHED = {
     "curves": "R has no curves",
     "mlflow": "R has autolog() alone",
     "kernels": "functions of arrays, which R does not call",
+    "data/files.py": "R reads files itself",
     "data/formula.py": "R reads formulas itself",
     "data/frames.py": "R finds columns by their names itself",
     "learners/adapters/early_stops.py": "of estimators that are given",
@@ -58,6 +60,8 @@ NOT_REACHED = {
 REFUSED_BY_R = (
     r"module '|"
     # What R reads is numbers, labels or Surv(), in one table without an index.
+    r"read another sheet by|read it by pandas|rows numbered in another order|"
+    r"in the order of time \(|"
     r"rows are matched by position|contains durations as texts|a tuple for each observation|"
     r"contains dates or times, which are not numbers|is a sparse matrix|"
     r"has columns that are not numeric|"
@@ -230,6 +234,11 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "labels, as predict_proba returns them, got shape (60,)",
             "predictions$a must have a column for each of 3 classes in the order of the levels, "
             "got 60 values: pass a matrix in a list, such as list(a = p)",
+        ),
+        (
+            f"declare the place of 'other'; {ORDERED_CLASSES}",
+            "declare the place of 'other'; give the labels as numbers in y and predictions, or "
+            "pass y as factor(y, levels = , ordered = TRUE)",
         ),
         (
             "error rate of this rule (positive class 1.0)",
