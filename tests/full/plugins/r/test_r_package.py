@@ -608,7 +608,7 @@ def test_a_python_that_was_named_is_the_only_one(
     r_environment: dict[str, str], tmp_path: Path
 ) -> None:
     naked = tmp_path / "python"
-    naked.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
+    naked.write_text(f'#!/bin/sh\nexec "{sys.executable}" -E -S "$@"\n')
     naked.chmod(0o755)
     printed = run_script(
         "x <- matrix(0, 9, 2); ucvtest::ustat_test(x, 1:9, 'lda')",
