@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
 from studies.calibration.report import END, START, page_section, tables
@@ -17,7 +16,6 @@ from ucvtest.advice.calibration import LEAST_MEAN, WEAK, calibration_table
 
 pytestmark = pytest.mark.seconds(400, reason="whole scripts, compiled as for users")
 
-demo = script("examples/demo.py")
 print_again = script("docs/print_again.py")
 
 DOCS = ROOT / "docs"
@@ -36,20 +34,6 @@ def text_of(page: str) -> str:
 def section() -> str:
     text = (DOCS / "validation" / "calibration-tables.md").read_text(encoding="utf-8")
     return text.partition(START)[2].partition(END)[0]
-
-
-def test_readme_and_front_page_show_the_verdict_of_the_demo() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    drawn = np.random.default_rng(0).choice(len(y), demo.N_PATIENTS, replace=False)
-    test = uv.UStatisticTest(
-        *(X[drawn], y[drawn], "lda", "gaussian_nb"),
-        learn_size=demo.LEARN_SIZE,
-        pos_label=demo.MALIGNANT,
-    )
-    verdict = f"Verdict: {test.fit(rng=0).verdict}"
-    for page in (ROOT / "README.md", DOCS / "index.md"):
-        shown = re.findall(r"^```text\n(.*?)^```$", page.read_text(), re.M | re.S)
-        assert words(shown[0]) == verdict
 
 
 def test_the_page_on_calibration_is_that_of_the_table(section: str) -> None:

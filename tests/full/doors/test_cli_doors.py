@@ -178,7 +178,7 @@ def test_texts_and_gaps_have_options(tmp_path: Path) -> None:
     table = PLAIN.assign(sex=np.where(TABLE["age"] > 58, "f", "m"))
     table.loc[[3, 9], "dose"] = np.nan
     path = written(tmp_path / "a.csv", table.to_csv(index=False))
-    outcome = compare(path, "--one-hot", "--missing", "drop")
+    outcome = compare(path, "--one-hot", "--missing", "drop", "--notes")
     assert outcome.exit_code == 0, outcome.output
     assert "2 observations have missing values and were left out" in outcome.stdout
     many = PLAIN.assign(name=[f"patient {place}" for place in range(60)])

@@ -124,7 +124,7 @@ def test_weighted_means_are_those_of_weighted_least_squares():
     half = stats.t.isf(0.025, size - 1) * np.sqrt(spread) / (size + 2)
     assert result.conf_int() == pytest.approx((centre - half, centre + half), rel=1e-9)
     assert result.df == pytest.approx(size - 1)
-    assert "weighted error rates" in uv.HoldOutTest.from_losses(weighted()).fit().estimand
+    assert "weighted error rate" in uv.HoldOutTest.from_losses(weighted()).fit().estimand
 
 
 def test_a_weighted_error_rate_lies_between_0_and_1():

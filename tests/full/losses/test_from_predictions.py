@@ -110,7 +110,7 @@ def test_losses_are_those_of_the_definition():
     )
     costs = np.array([[0.0, 1.0], [5.0, 0.0]])
     np.testing.assert_array_equal(made(loss=costs).values[0], costs[Y, RULES["a"]])
-    assert made(loss=lambda y, p: 3.0 * (y != p)).in_words == "expected custom loss"
+    assert made(loss=lambda y, p: 3.0 * (y != p)).in_words == "mean custom loss"
     np.testing.assert_array_equal(made(loss=lambda y, p: 3.0 * (y != p)).values, 3 * made().values)
 
 

@@ -358,7 +358,7 @@ def test_a_loss_of_ones_own_has_its_name_and_no_bounds():
     found = uv.Losses.from_arrays(
         [[5.0, -3], [2, 7]], np.eye(2), loss="pinball", greater_is_better=False
     )
-    assert (found.loss, found.bounds, found.in_words) == ("pinball", None, "expected pinball loss")
+    assert (found.loss, found.bounds, found.in_words) == ("pinball", None, "mean pinball loss")
     np.testing.assert_array_equal(found.means, [[-3, 2]])
 
 

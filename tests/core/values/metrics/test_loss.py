@@ -49,9 +49,9 @@ def test_a_function_gives_its_loss_a_name_unless_it_has_none():
     def doubled(y, prediction):
         return 2.0 * (y != prediction)
 
-    assert as_loss(doubled, has_classes=True).in_words == "expected doubled loss"
+    assert as_loss(doubled, has_classes=True).in_words == "mean doubled loss"
     unnamed = as_loss(lambda y, prediction: doubled(y, prediction), has_classes=True)
-    assert unnamed.in_words == "expected custom loss"
+    assert unnamed.in_words == "mean custom loss"
 
 
 @pytest.mark.parametrize("place", range(4))

@@ -14,5 +14,5 @@ y = (patients["ill"] == "yes").astype(int)
 result = uv.CorrectedTTest(X, y, probit, "logistic", loss="log").fit(rng=0)
 print(result)
 print(uv.cite(result))
-# Learner: probit
+# Learners: probit minus logistic
 # Nadeau

@@ -23,5 +23,5 @@ predictions = pd.concat(rounds)
 
 losses = uv.Losses.from_predictions("species", predictions, fold="fold", repeat="repeat")
 print(losses)
-print(uv.CorrectedTTest.from_losses(losses, "lda", "trees").fit())
+print(uv.CorrectedTTest.from_losses(losses, "lda", "trees").fit().summary(notes=True))
 # (14 df)

@@ -73,7 +73,7 @@ def test_where_auto_ends_the_same_pairs_answer():
     short, asked = test.fit(max_fits=400, rng=5), test.fit(variance="few", max_fits=400, rng=5)
     assert short.n_fits == asked.n_fits == 400
     assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
-    said = "The fits ended at max_fits = 400 before the midpoint variance was known"
+    said = "The fits ended at max_fits = 400 while the Monte-Carlo error of the midpoint"
     assert any(note.startswith(said) for note in short.notes)
     assert not any(note.startswith(said) for note in asked.notes)
     ten = test.fit(10, rng=5)

@@ -64,7 +64,7 @@ def test_where_auto_ends_the_same_pairs_answer():
     short, asked = test.fit(max_fits=160, rng=5), test.fit(variance="few", max_fits=160, rng=5)
     assert short.n_fits == asked.n_fits == 160
     assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
-    said = "The fits ended at max_fits = 160 before the jackknife variance was known"
+    said = "The fits ended at max_fits = 160 while the Monte-Carlo error of the jackknife"
     assert any(note.startswith(said) for note in short.notes)
     assert not any(note.startswith(said) for note in asked.notes)
     assert test.fit(rng=5).diagnostics["variance"] == "jackknife"

@@ -182,7 +182,7 @@ def test_in_words():
     worse = replace(result, estimate=1.23, pvalue=0.001)
     assert worse.verdict.startswith("The second learner (ridge:0.001) is better")
     assert "23% more" in worse.verdict
-    assert "the two learners differ" in replace(result, pvalue=0.5).verdict
+    assert "that ridge:10.0 and ridge:0.001 differ" in replace(result, pvalue=0.5).verdict
 
 
 def test_is_kept():

@@ -38,7 +38,8 @@ def test_the_variance_is_unbiased_for_half_of_the_sample():
     for _ in range(n_draws):
         design = plan.draw(n_obs, rng)
         result = uv.ConservativeZTest.from_losses(
-            made_up(design, rng.normal(size=(1, 1, n_obs)), "normal"), null_value=0.0
+            made_up(design, rng.normal(size=(1, 1, n_obs)), "normal", greater_is_better=False),
+            null_value=0.0,
         ).fit()
         variances.append(result.variance)
         halves.append(result.diagnostics["half_means"][0, 0])
