@@ -232,7 +232,8 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
     (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
-    (r"\b([a-z]\w*)=(?=-?\d|(?:True|False|None)\b)", r"\1 = "),
+    # A learner by a name, such as 'ridge:1,scale=mean', is written in R as in Python.
+    (r"(?<![,:])\b([a-z]\w*)=(?=-?\d|(?:True|False|None)\b)", r"\1 = "),
     (r"\bgroups=(?=question\b)", "groups = "),
     # An argument without a value.
     (r"\b([a-z]\w*)=(?=\s)", r"\1 ="),

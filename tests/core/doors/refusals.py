@@ -1,0 +1,837 @@
+"""What callers can get wrong, and what they are told: an argument, what came, and a remedy.
+
+A row is a call. Its message names the argument, quotes what came of it, and says a remedy, all
+before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a command in the shell.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    PredefinedSplit,
+    TimeSeriesSplit,
+)
+
+import ucvtest as uv
+from tests.support.samples import CLASSES, SMALL
+
+FITS: list[int] = []
+"""One for each fit of the learner below."""
+
+
+def counted(X_train: Any, y_train: Any, X_test: Any) -> np.ndarray:
+    """A learner that counts its fits."""
+    FITS.append(len(X_train))
+    return np.zeros(len(X_test))
+
+
+class Refused(NamedTuple):
+    """A call, and what its message contains."""
+
+    argument: str
+    came: str
+    remedy: str
+    call: Callable[[], Any]
+    shell: str = ""
+    """The same as a command, in which the argument is an option."""
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.came}"
+
+
+X, Y, AMOUNTS, GROUPS = SMALL
+ONE, TWO = (counted,), ({"a": counted}, {"b": counted})
+TEXT = np.where(Y == 1, "ill", "well")
+THREE = CLASSES.y
+TIMES = uv.survival(np.arange(24) % 11 + 1.0, np.arange(24) % 3 > 0)
+WEIGHTS = np.arange(24) % 4 + 1.0
+FOLD = np.arange(24) // 2 % 4
+RULES = {"a": X[:, 0], "b": X[:, 1]}
+LABELS = {"a": Y, "b": np.arange(24) // 3 % 2}
+CHANCES = {name: 1 / (1 + np.exp(-each)) for name, each in RULES.items()}
+
+TABLES = {
+    "small.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=Y),
+    "numbers.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=AMOUNTS),
+    "rules.csv": pd.DataFrame(
+        {
+            **LABELS,
+            "p": CHANCES["a"],
+            "q": CHANCES["b"],
+            "y": Y,
+            "word": TEXT,
+            "guess": TEXT[FOLD],
+            "x": AMOUNTS,
+        }
+        | {"fold": FOLD, "group": GROUPS, "days": TIMES.time, "died": TIMES.event * 1}
+        | {"three": np.arange(24) % 3, "weight": WEIGHTS}
+    ),
+}
+"""Files for the shell."""
+
+MADE = "compare small.csv --target y --learner lda"
+PAIR = f"{MADE} --other majority"
+ABOUT = "predictions rules.csv --target y"
+
+
+def holed(value: float) -> np.ndarray:
+    """Features with one value that is no number."""
+    features = X.copy()
+    features[3, 0] = value
+    return features
+
+
+def ustatistic(**options: Any) -> uv.UStatisticTest:
+    return uv.UStatisticTest(X, Y, counted, **options)
+
+
+def rules(loss: str = "zero_one", **options: Any) -> uv.Losses:
+    """Losses of fixed rules."""
+    given = {"zero_one": LABELS, "auc": RULES, "log": CHANCES}.get(loss, LABELS)
+    return uv.Losses.from_predictions(Y, given, loss=loss, **options)
+
+
+def judged(metric: Any, y: Any = Y, given: Any = LABELS, **options: Any) -> uv.Losses:
+    return uv.Losses.from_predictions(y, given, metric=metric, **options)
+
+
+def in_folds(n_folds: int = 4) -> uv.Losses:
+    """Losses of a cross-validation, which no learner is fitted for."""
+    fold = np.arange(24) % n_folds
+    testing = fold == np.arange(n_folds)[:, None]
+    values = np.stack([(fold + each + Y) % 3 % 2 * testing for each in range(2)]) * 1.0
+    return uv.Losses.from_arrays(values, ~testing, testing=testing, learners=["a", "b"])
+
+
+SCORES = {"a": [0.5, 0.75, 0.5, 0.75], "b": [0.5, 0.5, 0.5, 0.75]}
+
+
+def scores(given: Any = SCORES, **options: Any) -> uv.Losses:
+    """Losses from the scores of folds."""
+    sizes: dict[str, Any] = {"n_learn": 18, "n_test": 6, "score": "accuracy"}
+    return uv.Losses.from_scores(given, **sizes | options)
+
+
+def arrays(**options: Any) -> uv.Losses:
+    given: dict[str, Any] = {"values": np.zeros((2, 2)), "learning": np.eye(2)}
+    return uv.Losses.from_arrays(**given | options)
+
+
+def compared(**options: Any) -> uv.Comparison:
+    learners = {"a": counted, "b": counted}
+    return uv.compare(X, Y, **{"learners": learners, "tests": "corrected_t", "rng": 0} | options)
+
+
+def planned(**options: Any) -> uv.SamplePlan:
+    return uv.plan(X, Y, *TWO, **options)
+
+
+def selected(**options: Any) -> uv.ModelSelection:
+    given: dict[str, Any] = {"learners": {"a": counted, "b": counted}, "n_folds": 4, "rng": 0}
+    return uv.select_model(X, Y, **given | options)
+
+
+def survived(**options: Any) -> uv.Losses:
+    return uv.Losses.from_predictions(TIMES, {"a": X[:, 0]}, **options)
+
+
+MANY = CLASSES.X, THREE
+RARE = (np.arange(24) == 1) * 1
+FITTED = LogisticRegression(), LogisticRegression(C=2.0)
+NAMED = "lda", "majority"
+
+
+def learner(name: str) -> uv.CorrectedTTest:
+    return uv.CorrectedTTest(X, Y, counted, name)
+
+
+def made(**options: Any) -> uv.CorrectedTTest:
+    return uv.CorrectedTTest(X, Y, *TWO, **options)
+
+
+def covariance(**options: Any) -> uv.FoldCovarianceTest:
+    return uv.FoldCovarianceTest(X, Y, counted, **options)
+
+
+def influence(**options: Any) -> uv.InfluenceFunctionTest:
+    return uv.InfluenceFunctionTest(X, Y, counted, **options)
+
+
+def pairs_left_out() -> uv.LeavePairOutTest:
+    return uv.LeavePairOutTest(X, Y, counted)
+
+
+def permuted(**options: Any) -> uv.PermutationComplexityTest:
+    return uv.PermutationComplexityTest(X, Y, counted, **options)
+
+
+def ratio() -> uv.UStatisticTest:
+    return uv.UStatisticTest(X, AMOUNTS, *TWO, loss="squared", contrast="ratio")
+
+
+def series() -> uv.DieboldMarianoTest:
+    return uv.DieboldMarianoTest.from_losses(rules())
+
+
+def delong() -> uv.DeLongTest:
+    return uv.DeLongTest.from_losses(rules("auc"))
+
+
+def mcnemar() -> uv.McNemarTest:
+    return uv.McNemarTest.from_losses(rules())
+
+
+ROW = Refused
+
+OF_DATA = [
+    ROW("y", "one class only (0)", "at least two", lambda: uv.NaiveTTest(X, 0 * Y, *TWO)),
+    ROW("y", "1 missing values", "drop", lambda: uv.NaiveTTest(X, [None, *Y[1:]], *TWO)),
+    ROW("y", "24 different whole numbers", "loss", lambda: uv.NaiveTTest(X, np.arange(24), *TWO)),
+    ROW("y", "survival time", "survival(", lambda: uv.NaiveTTest(X, TIMES, *TWO)),
+    ROW("y", "has 3", "merge classes", lambda: uv.InfluenceFunctionTest(*MANY, counted)),
+    ROW("y", "class 1", "drop it", lambda: uv.PermutationComplexityTest(X, RARE, counted)),
+    ROW(
+        *("y", "constant (1.5)", "nothing to test"),
+        lambda: uv.PermutationComplexityTest(X, 0 * Y + 1.5, counted),
+    ),
+    ROW("y", "label 1 once", "scipy.stats", lambda: uv.LeavePairOutTest(X, RARE, counted)),
+    ROW("y", "got 3", "two classes", lambda: uv.LeavePairOutTest(*MANY, counted)),
+    ROW("X", "24 responses", "same length", lambda: uv.NaiveTTest(X[1:], Y, *TWO)),
+    ROW("X", "no columns", "at least one", lambda: uv.NaiveTTest(X[:, :0], Y, *TWO)),
+    ROW("X", "nan at row 3", "impute", lambda: uv.NaiveTTest(holed(math.nan), Y, "lda", "qda")),
+    ROW("X", "inf at row 3", "impute", lambda: uv.NaiveTTest(holed(math.inf), Y, "lda", "qda")),
+    ROW("X", "1e+300", "other units", lambda: uv.NaiveTTest(holed(1e300), Y, "lda", "qda")),
+    ROW("missing", "keep", "raise, drop", lambda: uv.NaiveTTest(X, Y, *TWO, missing="keep")),
+    ROW("groups", "one group only", "two", lambda: ustatistic(groups=["a"] * 24)),
+    ROW("groups", "1 missing values", "drop", lambda: ustatistic(groups=[None, *GROUPS[1:]])),
+    ROW("groups", "shape (2,)", "for each of 24 rows", lambda: ustatistic(groups=["a", "b"])),
+    ROW("group_weight", "patient", "group, row", lambda: ustatistic(group_weight="patient")),
+    ROW("group_weight", "row", "pass groups", lambda: ustatistic(group_weight="row")),
+    ROW("group_weight", "row", "pass groups", lambda: selected(group_weight="row")),
+    ROW("group_weight", "row", "pass groups", lambda: compared(group_weight="row")),
+    ROW("pos_label", "ill", "missing", lambda: uv.CorrectedTTest(X, TEXT, *TWO, metric="f1")),
+    ROW("pos_label", "dead", "labels", lambda: uv.CorrectedTTest(X, TEXT, *TWO, pos_label="dead")),
+    ROW("weights", "9 values", "24 obs", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS[:9])),
+    ROW("weights", "negative", "not all 0", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=-WEIGHTS)),
+    ROW("weights", "lda", "in fitting", lambda: uv.NaiveTTest(X, Y, *NAMED, weights=WEIGHTS)),
+    ROW(
+        "weights", "auc", "mean", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, loss="auc")
+    ),
+    ROW("weights", "rows alike", "use", lambda: uv.McNemarTest(X, Y, *FITTED, weights=WEIGHTS)),
+]
+
+OF_LEARNERS = [
+    ROW("learner", "logisitc", "did you mean 'logistic'", lambda: learner("logisitc")),
+    ROW("learner", "zebra:2", "is unknown", lambda: learner("zebra:2")),
+    ROW("learner", "svm:1", "pass 'svm'", lambda: learner("svm:1")),
+    ROW("k", "knn:", "write 'knn:k'", lambda: learner("knn:")),
+    ROW("k", "2.5", "an integer", lambda: learner("knn:2.5")),
+    ROW("k", "got 0", "positive integer", lambda: learner("knn:0")),
+    ROW("learner", "3,4", "write 'knn:k'", lambda: learner("knn:3,4")),
+    ROW("lam", "big", "a number", lambda: learner("ridge:big")),
+    ROW("lam", "-1", ">= 0", lambda: learner("ridge:-1")),
+    ROW("lam", "0", "positive number", lambda: learner("lasso:0")),
+    ROW("l1_ratio", "2", "at most 1", lambda: learner("elastic_net:0.1,2")),
+    ROW("priors", "flat", "empirical or equal", lambda: learner("lda:flat")),
+    ROW("ridge", "alpha=2", "write 'ridge:lam", lambda: learner("ridge:1,alpha=2")),
+    ROW("degree", "polynomial", "write 'polynomial:degree", lambda: learner("polynomial")),
+    ROW("learner", "lda", "ridge, knn", lambda: uv.CorrectedTTest(X, AMOUNTS, "lda", "qda")),
+    ROW(
+        "learner",
+        "y has 3",
+        "merge",
+        lambda: uv.CorrectedTTest(*MANY, "ridge:1", "knn:3", loss="zero_one"),
+    ),
+    ROW("learner", "ridge", "zero_one", lambda: uv.CorrectedTTest(X, Y, "ridge:1", loss="log")),
+    ROW("learn_size", "knn:23", ">= 23", lambda: uv.CorrectedTTest(X, Y, "knn:23", "lda")),
+    ROW("learner", "cox", "survival times", lambda: uv.CorrectedTTest(X, Y, "cox", "lda")),
+    ROW("learner", "ridge", "cox", lambda: uv.UStatisticTest(X, TIMES, "ridge:1", metric="uno")),
+    ROW("backend", "gpu", "auto, jax, sklearn", lambda: ustatistic(backend="gpu")),
+    ROW("backend", "counted", "auto", lambda: ustatistic(backend="jax")),
+]
+
+OF_QUESTIONS = [
+    ROW("other", "two learners", "pass other", lambda: uv.McNemarTest(X, Y, counted)),
+    ROW("loss", "hinge", "use one of", lambda: ustatistic(loss="hinge"), f"{MADE} --loss hinge"),
+    ROW("loss", "shape (3, 3)", "2 classes", lambda: ustatistic(loss=np.ones((3, 3)))),
+    ROW("loss", "squared", "zero_one", lambda: uv.McNemarTest(X, Y, *TWO, loss="squared")),
+    ROW("loss", "auc", "decision scores", lambda: uv.FoldCovarianceTest(X, Y, counted, loss="auc")),
+    ROW("loss", "log", "zero_one", lambda: uv.InfluenceFunctionTest(X, Y, counted, loss="log")),
+    ROW("metric", "loss", "exclude each other", lambda: ustatistic(loss="zero_one", metric="f1")),
+    ROW(
+        *("metric", "f11", "did you mean 'f1'", lambda: ustatistic(metric="f11")),
+        f"{MADE} --metric f11",
+    ),
+    ROW("metric", "several", "pass one", lambda: ustatistic(metric=["f1", "mcc"])),
+    ROW("metric", "r2", "numbers", lambda: uv.CrossValidationWaldTest(X, TEXT, *TWO, metric="r2")),
+    ROW("scoring", "metric", "exclude", lambda: ustatistic(metric="f1", scoring="f1")),
+    ROW("scoring", "f1", "CorrectedTTest", lambda: uv.HoldOutTest(X, Y, *TWO, scoring="f1")),
+    ROW(
+        "scoring", "f2", "use one of accuracy", lambda: uv.CorrectedTTest(X, Y, *TWO, scoring="f2")
+    ),
+    ROW("scoring", "accuracy", "loss='auc'", lambda: uv.DeLongTest(X, Y, *TWO, scoring="accuracy")),
+    ROW(
+        *("alternative", "up", "two-sided", lambda: ustatistic(alternative="up")),
+        f"{MADE} --alternative up",
+    ),
+    ROW("null_value", "inf", "finite number", lambda: ustatistic(null_value=math.inf)),
+    ROW(
+        *("null_value", "2", "between 0 and 1", lambda: ustatistic(null_value=2).fit()),
+        f"{MADE} --null-value 2",
+    ),
+    ROW("null_value", "0.2", "must be 0", lambda: uv.McNemarTest(X, Y, *TWO, null_value=0.2)),
+    ROW(
+        *("alternative", "less", "two-sided"),
+        lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less"),
+    ),
+    ROW("contrast", "odds", "difference", lambda: uv.UStatisticTest(X, Y, *TWO, contrast="odds")),
+    ROW("contrast", "ratio", "pass other", lambda: ustatistic(contrast="ratio")),
+    ROW(
+        "contrast",
+        "error rates",
+        "contrast='difference'",
+        lambda: uv.UStatisticTest(X, Y, *TWO, contrast="ratio"),
+    ),
+    ROW(
+        *("learn_size", "got 0", "use 11", lambda: ustatistic(learn_size=0)),
+        f"{MADE} --learn-size 0",
+    ),
+    ROW(
+        *("learn_size", "got 23", "use 11", lambda: ustatistic(learn_size=23)),
+        f"{MADE} --learn-size 23",
+    ),
+    ROW("learn_size", "got 7.5", "an integer", lambda: ustatistic(learn_size=7.5)),
+    ROW("learn_size", "got 1", "n - 4", lambda: ustatistic(learn_size=1, loss="auc")),
+    ROW("learn_size", "got", "negatives first", lambda: ustatistic(learn_size="half", loss="auc")),
+    ROW(
+        "learn_size", "0 of 12 positives", "use", lambda: ustatistic(learn_size=(3, 0), loss="auc")
+    ),
+    ROW(
+        *("learn_size", "(3, 4)", "one for each of the 3 classes"),
+        lambda: uv.UStatisticTest(*MANY, counted, loss="auc", learn_size=(3, 4)),
+    ),
+    ROW("n_folds", "81", "at least 81", lambda: made(design=81)),
+    ROW("design", "ten", "number of folds", lambda: made(design="ten")),
+    ROW("design", "one resample", "two", lambda: made(design=uv.designs.HoldOut(0.5))),
+    ROW("design", "GB of memory", "fewer", lambda: made(design=uv.designs.RandomSplits(10**10))),
+    ROW("n_folds", "got 1", "at least 2", lambda: uv.designs.KFold(1)),
+    ROW("n_folds", "got True", "an integer", lambda: uv.designs.KFold(True)),
+    ROW("n_repeats", "got 0", "at least 1", lambda: uv.designs.KFold(3, 0)),
+    ROW("n_splits", "got 1", "at least 2", lambda: uv.designs.RandomSplits(1)),
+    ROW("test_fraction", "got 1.0", "between 0 and 1", lambda: uv.designs.RandomSplits(3, 1.0)),
+    ROW("test_fraction", "0.1", "a number such as", lambda: uv.designs.HoldOut("0.1")),
+    ROW("test_fraction", "tests all", "smaller", lambda: made(design=uv.designs.HoldOut(0.99))),
+    ROW("learn_size", "got 0", "at least 1", lambda: uv.designs.DisjointSets(0)),
+    ROW(
+        "learn_size",
+        "12",
+        "at least 26",
+        lambda: uv.evaluate(counted, X, Y, uv.designs.DisjointSets(12)),
+    ),
+    ROW("stratify", "yes", "True, False", lambda: uv.designs.KFold(3, stratify="yes")),
+    ROW("shuffle", "stratify", "exclude", lambda: uv.designs.HoldOut(stratify=True, shuffle=False)),
+    ROW("n_folds", "got 1", "use 10", lambda: uv.FoldCovarianceTest(X, Y, counted, n_folds=1)),
+    ROW("estimator", "bootstrap", "use one of", lambda: covariance(estimator="bootstrap")),
+    ROW("n_folds", "got 25", "24", lambda: covariance(n_folds=25)),
+    ROW(
+        "n_folds", "got 1", "at least 2", lambda: uv.InfluenceFunctionTest(X, Y, counted, n_folds=1)
+    ),
+    ROW("metric", "f2", "auc, error", lambda: uv.InfluenceFunctionTest(X, Y, counted, metric="f2")),
+    ROW("n_folds", "13", "<= 12", lambda: influence(n_folds=13).fit()),
+    ROW(
+        *("class", "is in one group only (3)", "learnt from or tested"),
+        lambda: uv.UStatisticTest(X, (GROUPS == 3) * 1, counted, groups=GROUPS, loss="auc"),
+    ),
+    ROW(
+        "design",
+        "learns from a part",
+        "whole groups",
+        lambda: made(design=PredefinedSplit(FOLD), groups=np.arange(24) // 3),
+    ),
+    ROW(
+        "splits",
+        "go through time",
+        "DieboldMariano",
+        lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0),
+    ),
+    ROW(
+        "stratify",
+        "True",
+        "labels",
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True)),
+    ),
+]
+
+OF_FITS = [
+    ROW("rng", "got str", "a numpy Generator", lambda: ustatistic().fit(rng="seed")),
+    ROW(
+        *("rng", "got -1", "not be negative", lambda: ustatistic().fit(rng=-1)),
+        "",
+    ),
+    ROW("n_jobs", "0", "use 1", lambda: ustatistic().fit(n_jobs=0), ""),
+    ROW("n_jobs", "got 1.5", "an integer", lambda: ustatistic().fit(n_jobs=1.5)),
+    ROW("batch_size", "got 0", "at least 1", lambda: ustatistic().fit(batch_size=0)),
+    ROW("n_pairs", "got 1", "at least 2", lambda: ustatistic().fit(1), f"{MADE} --n-pairs 1"),
+    ROW("n_pairs", "got 2.5", "an integer", lambda: ustatistic().fit(2.5)),
+    ROW("n_pairs", "many", "auto", lambda: ustatistic().fit("many"), f"{MADE} --n-pairs many"),
+    ROW("n_pairs", "exact", "raise max_fits", lambda: ustatistic().fit("exact", max_fits=1000)),
+    ROW("n_pairs", "627264 fits", "auto", lambda: ustatistic(loss="auc").fit("exact")),
+    ROW("n_pairs", "can be kept", "use fewer", lambda: ustatistic(metric="f1").fit(10**9)),
+    ROW(
+        *("variance", "naive", "use one of", lambda: ustatistic().fit(variance="naive")),
+        f"{MADE} --variance naive",
+    ),
+    ROW(
+        *("variance", "unbiased", "learn_size <= 11"),
+        lambda: ustatistic(learn_size=14).fit(variance="unbiased"),
+    ),
+    ROW(
+        *("variance", "midpoint", "learn_size <= 12"),
+        lambda: ustatistic(learn_size=14).fit(variance="midpoint"),
+    ),
+    ROW(
+        *("variance", "asymptotic", "loss='auc'"),
+        lambda: ustatistic(loss="auc").fit(variance="asymptotic"),
+    ),
+    ROW("variance", "few", "random pairs", lambda: ustatistic().fit("exact", "few")),
+    ROW("n_pairs", "got 2", "at least 3", lambda: ustatistic().fit(2, "few")),
+    ROW("interval", "hall", "few fits", lambda: ustatistic().fit(variance="few", interval="hall")),
+    ROW("interval", "waldo", "use one of auto, wald", lambda: ustatistic().fit(interval="waldo")),
+    ROW("interval", "hall", "ratios", lambda: ratio().fit(interval="hall")),
+    ROW("variance", "clipped", "ratios", lambda: ratio().fit(variance="clipped")),
+    ROW("tol", "got 0", "use 0.05", lambda: ustatistic().fit(tol=0), f"{MADE} --tol 0"),
+    ROW("max_fits", "got 1", "at least", lambda: ustatistic().fit(max_fits=1)),
+    ROW(
+        "max_fits", "5", "raise max_fits to 6", lambda: ustatistic().fit(variance="few", max_fits=5)
+    ),
+    ROW("max_seconds", "got 0", "finite number", lambda: ustatistic().fit(max_seconds=0)),
+    ROW("max_seconds", "n_pairs=50", "not apply", lambda: ustatistic().fit(50, max_seconds=9)),
+    ROW("checkpoint", "got 3", "the name of a file", lambda: ustatistic().fit(checkpoint=3)),
+    ROW(
+        *("checkpoint", "Generator", "pass an integer"),
+        lambda: ustatistic().fit(20, rng=np.random.default_rng(1), checkpoint="run.json"),
+    ),
+    ROW("horizon", "got 0", "at least 1", lambda: series().fit(0)),
+    ROW("horizon", "24", "too large", lambda: series().fit(24)),
+    ROW("variance", "own", "acf, bartlett", lambda: series().fit(variance="own")),
+    ROW(
+        *("variance", "both", "all_pairs"),
+        lambda: uv.CrossValidationWaldTest(X, Y, counted).fit("both"),
+    ),
+    ROW("rope", "got -1", "at least 0", lambda: uv.BayesianTTest(X, Y, *TWO).fit(-1)),
+    ROW("rope", "one learner", "null_value", lambda: uv.BayesianTTest(X, Y, counted).fit(0.01)),
+    ROW(
+        "interval",
+        "logit",
+        "exact",
+        lambda: uv.HoldOutTest.from_losses(rules(), "a").fit(interval="logit"),
+    ),
+    ROW(
+        "interval",
+        "wilson",
+        "one rule",
+        lambda: uv.HoldOutTest.from_losses(rules()).fit(interval="wilson"),
+    ),
+    ROW("interval", "logit", "one learner", lambda: delong().fit(interval="logit")),
+    ROW("interval", "exact", "wald", lambda: delong().fit(interval="exact")),
+    ROW("rho", "got 3", "between", lambda: covariance().fit(3)),
+    ROW("rho", "bengio", "nadeau_bengio", lambda: covariance().fit("bengio")),
+    ROW("n_repeats", "got 0", "at least 1", lambda: covariance().fit(n_repeats=0)),
+    ROW("n_repeats", "3", "leave-one-out", lambda: covariance(n_folds=24).fit(n_repeats=3)),
+    ROW("scheme", "jackknife", "monte_carlo", lambda: influence().fit(scheme="jackknife")),
+    ROW("n_repeats", "5", "repeated", lambda: influence().fit(5, "kfold")),
+    ROW("n_repeats", "all", "auto", lambda: influence().fit("all")),
+    ROW("variance", "adhoc_1", "use one of", lambda: influence().fit(variance="adhoc_1")),
+    ROW(
+        "variance",
+        "share",
+        "bootstrap",
+        lambda: influence().fit(scheme="bootstrap", variance="share"),
+    ),
+    ROW("max_fits", "3", "raise it to 34", lambda: influence(n_folds=2).fit(max_fits=3)),
+    ROW("pvalue", "exact", "permutation, supremum", lambda: pairs_left_out().fit("exact")),
+    ROW("n_permutations", "all", "use", lambda: pairs_left_out().fit(n_permutations="all")),
+    ROW("n_permutations", "got 0", "at least 1", lambda: pairs_left_out().fit(n_permutations=0)),
+    ROW("n_permutations", "labelings", "use", lambda: pairs_left_out().fit(n_permutations="exact")),
+    ROW("n_simulations", "got 0", "at least 1", lambda: pairs_left_out().fit(n_simulations=0)),
+    ROW("n_permutations", "exact", "analytic", lambda: permuted().fit("exact")),
+    ROW("n_permutations", "analytic", "squared", lambda: permuted().fit("analytic")),
+    ROW("sampling", "half", "permutation", lambda: permuted().fit(10, "half")),
+    ROW("delta", "got 1", "between 0 and 1", lambda: permuted().fit(delta=1)),
+    ROW("stop_after", "got 101", "use 10", lambda: permuted().fit(stop_after=101)),
+    ROW("stop_after", "exact", "n_permutations", lambda: permuted().fit("exact", stop_after=5)),
+    ROW("sampling", "rademacher", "groups", lambda: permuted(groups=GROUPS).fit(10, "rademacher")),
+]
+
+OF_LOSSES = [
+    ROW(
+        "learner", "tree", "one of a, b", lambda: uv.CorrectedTTest.from_losses(in_folds(), "tree")
+    ),
+    ROW(
+        "learner", "'a'", "two different", lambda: uv.CorrectedTTest.from_losses(in_folds(), 0, "a")
+    ),
+    ROW(
+        "losses",
+        "3 learners",
+        "name",
+        lambda: uv.HoldOutTest.from_losses(judged("mcc", given=LABELS | {"c": Y})),
+    ),
+    ROW("losses", "fixed rules", "learnt nothing", lambda: uv.CorrectedTTest.from_losses(rules())),
+    ROW(
+        "design",
+        "K-fold",
+        "not a",
+        lambda: uv.FoldCovarianceTest.from_losses(scores(design="splits")),
+    ),
+    ROW("loss", "zero_one", "auc", lambda: uv.DeLongTest.from_losses(rules())),
+    ROW("loss", "auc", "decision scores", lambda: uv.HoldOutTest.from_losses(rules("auc"))),
+    ROW(
+        "losses",
+        "mean of each resample",
+        "contain",
+        lambda: uv.CrossValidationWaldTest.from_losses(scores()),
+    ),
+    ROW(
+        "losses",
+        "fixed rules",
+        "HoldOutTest",
+        lambda: uv.PermutationComplexityTest.from_losses(rules()),
+    ),
+    ROW(
+        "losses",
+        "weighted",
+        "HoldOutTest",
+        lambda: uv.McNemarTest.from_losses(rules(sample_weight=WEIGHTS)),
+    ),
+    ROW("rng", "losses are given", "does not apply", lambda: mcnemar().fit(rng=0)),
+    ROW("n_jobs", "losses are given", "does not apply", lambda: mcnemar().fit(n_jobs=2)),
+    ROW("batch_size", "losses are given", "does not apply", lambda: mcnemar().fit(batch_size=7)),
+    ROW(
+        "n_repeats",
+        "3",
+        "has 1",
+        lambda: uv.FoldCovarianceTest.from_losses(in_folds(), 0).fit(n_repeats=3),
+    ),
+    ROW(
+        "group_weight",
+        "patient",
+        "group, row",
+        lambda: uv.HoldOutTest.from_losses(rules(groups=GROUPS), group_weight="patient"),
+    ),
+    ROW(
+        "group_weight",
+        "row",
+        "pass groups",
+        lambda: uv.HoldOutTest.from_losses(rules(), group_weight="row"),
+    ),
+    ROW(
+        "groups",
+        "time",
+        "HoldOutTest",
+        lambda: uv.DieboldMarianoTest.from_losses(rules(groups=GROUPS)),
+    ),
+    ROW(
+        "learners",
+        "two different learners",
+        "got",
+        lambda: uv.DeLongTest.joint(rules("auc"), ["a"]),
+    ),
+    ROW("learners", "a sequence", "got", lambda: uv.DeLongTest.joint(rules("auc"), "a")),
+    ROW(
+        "design",
+        "4-fold",
+        "KFold(2, n_repeats=5)",
+        lambda: uv.FiveByTwoTTest.from_losses(in_folds()),
+    ),
+    ROW("design", "one draw", "several", lambda: uv.UStatisticTest.from_losses(in_folds(2))),
+]
+
+OF_COMPARISONS = [
+    ROW("learners", "1 learner", "two", lambda: compared(learners=[counted])),
+    ROW("test", "t_test", "use one of", lambda: compared(tests="t_test")),
+    ROW("tests", "empty", "name at least one", lambda: compared(tests=[])),
+    ROW("test", "leave_pair_out", "one learner", lambda: compared(tests="leave_pair_out")),
+    ROW(
+        "correction",
+        "tukey",
+        "holm",
+        lambda: compared(correction="tukey"),
+        f"{PAIR} --correction tukey",
+    ),
+    ROW("correction", "simultaneous", "corrected_t", lambda: compared(correction="simultaneous")),
+    ROW("alternative", "lower", "less", lambda: compared(alternative="lower")),
+    ROW(
+        "loss",
+        "zero_one, delong: auc",
+        "pass loss",
+        lambda: compared(tests=["corrected_t", "delong"]),
+    ),
+    ROW("rng", "got -1", "not be negative", lambda: compared(rng=-1)),
+    ROW("baseline", "svm", "use one of a, b", lambda: compared(baseline="svm")),
+    ROW("max_fits", "11", "use max_fits=12", lambda: compared(tests="recommended", max_fits=11)),
+    ROW("max_fits", "5", "20 at least", lambda: compared(max_fits=5)),
+    ROW("max_fits", "max_seconds", "exclude", lambda: compared(max_fits=40, max_seconds=5)),
+    ROW("metric", "names 'f1' twice", "f1", lambda: compared(metric=["f1", "f1"])),
+    ROW("metric", "empty list", "name", lambda: compared(metric=[])),
+    ROW("metric", "loss", "exclude each other", lambda: compared(metric="f1", loss="zero_one")),
+    ROW(
+        "metric",
+        "f1",
+        "CrossValidationWaldTest",
+        lambda: compared(metric="f1", tests="nested_cross_validation"),
+    ),
+    ROW("contrast", "corrected_t", "use the test", lambda: compared(contrast="ratio")),
+    ROW("cv", "recommended", "name tests", lambda: compared(tests="recommended", cv=5)),
+    ROW("tests", "empty", "name at least one", lambda: uv.compare_losses(rules(), [])),
+    ROW("learner", "'d'", "one of a, b", lambda: uv.compare_losses(rules(), baseline="d")),
+    ROW("alternative", "up", "less", lambda: uv.compare_losses(rules(), alternative="up")),
+    ROW(
+        "losses", "fixed rules", "learnt nothing", lambda: uv.compare_losses(rules(), "corrected_t")
+    ),
+    ROW("losses", "one learner", "two", lambda: uv.compare_losses(scores({"a": SCORES["a"]}))),
+    ROW("metric", "keep no predictions", "f1", lambda: uv.compare_losses(in_folds(), metric="f1")),
+    ROW("learners", "list or mapping", "at least one", lambda: selected(learners=[])),
+    ROW(
+        "criterion",
+        "aic",
+        "permutation, loo",
+        lambda: selected(criterion="aic"),
+        "select small.csv --target y --learner lda --criterion aic",
+    ),
+    ROW("criterion", "vc", "squared", lambda: selected(criterion="vc")),
+    ROW("n_folds", "got 1", "between 2 and n = 24", lambda: selected(n_folds=1)),
+    ROW("n_left_out", "got 25", "between 1 and n = 24", lambda: selected(n_left_out=25)),
+    ROW("n_permutations", "got 0", "use 100", lambda: selected(n_permutations=0)),
+    ROW("complexity", "finite numbers", "one for each learner", lambda: selected(complexity=[1])),
+    ROW("learners", "empty", "at least one", lambda: uv.evaluate([], X, Y)),
+    ROW("learners", "''", "different strings", lambda: uv.evaluate({"": counted}, X, Y)),
+    ROW("max_bytes", "1e-08", "fewer", lambda: uv.evaluate(counted, X, Y, 4, max_bytes=10)),
+    ROW(
+        "checkpoint",
+        "got 3",
+        "the name of a file",
+        lambda: uv.evaluate(counted, X, Y, 4, checkpoint=3),
+    ),
+]
+
+OF_PLANS = [
+    ROW("width", "difference, ratio", "must be given", lambda: planned()),
+    ROW("width", "difference", "one", lambda: planned(difference=0.1, width=0.2)),
+    ROW("difference", "0", "must not be 0", lambda: planned(difference=0)),
+    ROW("difference", "got 5", "below 1", lambda: planned(difference=5)),
+    ROW("ratio", "got 1", "positive and not 1", lambda: planned(ratio=1)),
+    ROW(
+        "ratio",
+        "rmse",
+        "use difference",
+        lambda: uv.plan(X, AMOUNTS, *TWO, ratio=0.9, metric="rmse"),
+        "plan numbers.csv --target y --learner ridge --other ridge:9 --ratio 0.9 --metric rmse",
+    ),
+    ROW("difference", "two learners", "width", lambda: uv.plan(X, Y, counted, difference=0.1)),
+    ROW("power", "0.01", "between", lambda: planned(difference=0.1, power=0.01)),
+    ROW("n", "at least 24", "24", lambda: planned(difference=0.1, n=20)),
+    ROW(
+        "width",
+        "got 1",
+        "below 1",
+        lambda: uv.plan(X, Y, counted, width=1),
+        "plan small.csv --target y --learner lda --width 1",
+    ),
+    ROW("y", "missing", "pass", lambda: uv.plan(X, None, *TWO, width=0.1)),
+    ROW("curve", "maybe", "True or False", lambda: planned(width=0.1, curve="maybe")),
+    ROW("n", "got 1", "at least 2", lambda: uv.advise(1), "advise --n 1"),
+    ROW("n_fits", "many", "an integer", lambda: uv.advise(60, "many")),
+    ROW("n_fits", "11", "use at least 12", lambda: uv.advise(60, 11), "advise --n 60 --fits 11"),
+    ROW(
+        "loss",
+        "hinge",
+        "use one of",
+        lambda: uv.advise(60, loss="hinge"),
+        "advise --n 60 --loss hinge",
+    ),
+    ROW("learners", "3", "1 or 2", lambda: uv.advise(60, learners=3)),
+    ROW("goal", "truth", "test, interval", lambda: uv.advise(60, goal="truth")),
+    ROW(
+        "metric", "average_precision", "learners", lambda: uv.advise(60, metric="average_precision")
+    ),
+]
+
+OF_PREDICTIONS = [
+    ROW("predictions", "empty", "at least one", lambda: judged("mcc", given={})),
+    ROW("predictions", "the key 1", "different strings", lambda: judged("mcc", given={1: Y})),
+    ROW("predictions", "9 values", "24", lambda: judged("mcc", given={"a": Y[:9]})),
+    ROW(
+        "predictions",
+        "1 values that are missing",
+        "drop",
+        lambda: judged("r2", AMOUNTS, {"a": holed(math.nan)[:, 0]}),
+    ),
+    ROW("predictions", "from", "0 and 1", lambda: judged("brier", given={"a": 75 * Y})),
+    ROW("predictions", "strings", "numbers", lambda: judged("r2", AMOUNTS, {"a": TEXT})),
+    ROW("predictions", "0.5", "labels", lambda: judged("f1", given={"a": np.full(24, 0.5)})),
+    ROW("predictions", "contains 2", "f1", lambda: judged("f1", given={"a": np.arange(24) % 3})),
+    ROW(
+        "metric",
+        "nonsense",
+        "use one of f1",
+        lambda: judged("nonsense"),
+        f"{ABOUT} --scores a --metric nonsense",
+    ),
+    ROW(
+        "metric",
+        "Acuracy",
+        "did you mean 'accuracy'",
+        lambda: judged("Acuracy"),
+        f"{ABOUT} --scores a --metric Acuracy",
+    ),
+    ROW("metric", "ece", "depends on bins", lambda: judged("ece")),
+    ROW(
+        "metric",
+        "f2_macro",
+        "fbeta(2)",
+        lambda: judged("f2_macro"),
+        f"{ABOUT} --scores a --metric f2_macro",
+    ),
+    ROW("beta", "fbeta(-1)", "above 0", lambda: judged("fbeta(-1)")),
+    ROW(
+        "threshold",
+        "net_benefit(1.2)",
+        "between 0 and 1",
+        lambda: judged("net_benefit(1.2)", given=CHANCES),
+    ),
+    ROW("metric", "f1", "accuracy", lambda: judged("f1", 0 * Y, {"a": 0 * Y})),
+    ROW(
+        "metric",
+        "two classes",
+        "merge",
+        lambda: judged("average_precision", np.arange(24) % 3, RULES),
+        "predictions rules.csv --target three --scores p --metric average_precision",
+    ),
+    ROW("loss", "r2", "metric", lambda: uv.Losses.from_predictions(AMOUNTS, RULES, loss="r2")),
+    ROW(
+        "pos_label",
+        "'ill' and 'well'",
+        "missing",
+        lambda: judged("recall", TEXT, {"a": TEXT}),
+        "predictions rules.csv --target word --scores guess --metric recall",
+    ),
+    ROW(
+        "pos_label", "dead", "labels", lambda: judged("recall", TEXT, {"a": TEXT}, pos_label="dead")
+    ),
+    ROW("sample_weight", "9 values", "24", lambda: rules(sample_weight=WEIGHTS[:9])),
+    ROW("sample_weight", "negative", "not all 0", lambda: rules(sample_weight=-WEIGHTS)),
+    ROW("sample_weight", "AUC", "means", lambda: rules("auc", sample_weight=WEIGHTS)),
+    ROW("fold", "one fold only", "two", lambda: rules(fold=0 * Y)),
+    ROW("fold", "23 observations", "24", lambda: rules(fold=FOLD[1:])),
+    ROW("fold", "1 missing values", "drop", lambda: rules(fold=[None, *FOLD[1:]])),
+    ROW(
+        "design",
+        "learns from a part",
+        "whole groups",
+        lambda: rules(fold=FOLD, groups=np.arange(24) // 3),
+    ),
+    ROW(
+        "metric",
+        "average_precision",
+        "biased",
+        lambda: judged("average_precision", given=RULES, fold=FOLD),
+    ),
+    ROW(
+        "y",
+        "score",
+        "uses scores directly",
+        lambda: uv.Losses.from_predictions(Y, RULES, loss="score"),
+    ),
+    ROW(
+        "y",
+        "true response",
+        "score",
+        lambda: uv.Losses.from_predictions(None, RULES, loss="squared"),
+    ),
+    ROW("metric", "f1", "make them with", lambda: rules("log").about("f1")),
+    ROW("metric", "uno", "survival times", lambda: judged("uno", AMOUNTS, RULES)),
+    ROW("metric", "survival", "harrell", lambda: survived(metric="f1")),
+    ROW("event", "1 and 2", "make it 0 and 1", lambda: uv.survival(TIMES.time, TIMES.event + 1)),
+    ROW("time", "-11", "subtract the start", lambda: uv.survival(-TIMES.time, TIMES.event)),
+    ROW("correct", "'C', 'I'", "== 'C'", lambda: uv.Losses.from_correct({"a": ["C", "I"]})),
+    ROW("correct", "0.5", "loss='score'", lambda: uv.Losses.from_correct({"a": [1, 0.5]})),
+    ROW("correct", "1 missing values", "drop", lambda: uv.Losses.from_correct({"a": [1, 0, None]})),
+    ROW("correct", "empty", "pass at least one", lambda: uv.Losses.from_correct({})),
+    ROW("fold_scores", "strings", "numbers", lambda: scores({"a": ["x", "y"]})),
+    ROW("fold_scores", "nan for split 1", "failed", lambda: scores({"a": [1, math.nan]})),
+    ROW("fold_scores", "1 scores", "2", lambda: scores({"a": [1, 2], "b": [1]})),
+    ROW("n_learn", "got 0", "at least 1", lambda: scores(n_learn=0)),
+    ROW("n_test", "6 of 20", "correct", lambda: scores(n_learn=14)),
+    ROW("design", "loo", "use one of kfold", lambda: scores(design="loo")),
+    ROW("n_folds", "splits", "does not apply", lambda: scores(design="splits", n_folds=4)),
+    ROW("greater_is_better", "huber", "True", lambda: scores(score="huber")),
+    ROW("greater_is_better", "contradicts", "accuracy", lambda: scores(greater_is_better=False)),
+    ROW(
+        "loss",
+        "accuracy",
+        "between 0 and 1",
+        lambda: arrays(loss="accuracy", values=[[0, 2], [0, 0]], greater_is_better=True),
+    ),
+    ROW("values", "NaN", "a finite number", lambda: arrays(values=[[0, math.nan], [0, 0]])),
+    ROW("values", "from 0 to 2", "between", lambda: arrays(values=[[0, 2], [0, 0]])),
+    ROW("values", "shape", "(L, R, n)", lambda: arrays(values=np.zeros(2))),
+    ROW("loss", "r2", "greater_is_better=True", lambda: arrays(loss="r2")),
+    ROW("loss", "auc", "labels of two classes", lambda: arrays(loss="auc")),
+    ROW("learners", "1 different names", "1", lambda: arrays(learners=["a", "b"])),
+]
+
+RESULT = uv.HoldOutTest.from_losses(rules()).fit()
+JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
+
+OF_ANSWERS = [
+    ROW(
+        "alpha",
+        "got 1.5",
+        "between 0 and 1",
+        lambda: RESULT.conf_int(1.5),
+        f"{ABOUT} --scores a,b --alpha 1.5",
+    ),
+    ROW("alpha", "0.05", "a number such as", lambda: RESULT.conf_int("0.05")),
+    ROW(
+        "margin",
+        "got 0",
+        "above 0",
+        lambda: RESULT.noninferiority(0),
+        "gate rules.csv --target y --scores a,b --margin 0",
+    ),
+    ROW(
+        "margin",
+        "3",
+        "use a smaller one",
+        lambda: RESULT.noninferiority(3),
+        "gate rules.csv --target y --scores a,b --margin 3",
+    ),
+    ROW("low", "got", "below high", lambda: RESULT.equivalence(0.1, -0.1)),
+    ROW("low", "-inf", "finite number", lambda: RESULT.equivalence(-math.inf, 0.1)),
+    ROW("equivalence", "0.05 alone", "pass both", lambda: RESULT.equivalence(0.05)),
+    ROW("alpha", "0.5", "between 0 and 0.5", lambda: RESULT.noninferiority(0.1, alpha=0.5)),
+    ROW("kind", "pie", "has", lambda: RESULT.plot(kind="pie")),
+    ROW("test", "hold_out", "use one of delong", lambda: JOINT.of_test("hold_out")),
+    ROW("correction", "simultaneous", "with", lambda: uv.compare_losses(rules()).best_set()),
+    ROW("learner", "'d'", "one of a, b", lambda: rules().number_of("d")),
+]
+
+EVERYWHERE = [
+    *OF_DATA,
+    *OF_LEARNERS,
+    *OF_QUESTIONS,
+    *OF_FITS,
+    *OF_LOSSES,
+    *OF_COMPARISONS,
+    *OF_PLANS,
+    *OF_PREDICTIONS,
+    *OF_ANSWERS,
+]
+"""What callers of Python and R ask, and where a row has a command, those of the shell."""
+
+PYTHON_ALONE: list[Refused] = []
+"""What only callers of Python can ask."""

@@ -1,0 +1,75 @@
+"""Refusals name the argument, quote what came and say a remedy, in the words of each door."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from ucvtest_r.wording import in_r
+
+from tests.core.doors.refusals import EVERYWHERE, FITS, PYTHON_ALONE, TABLES, Refused
+from tests.core.promises.own_errors import is_own
+from ucvtest import cli
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*labels that do not occur in y")
+
+REFUSALS = [*EVERYWHERE, *PYTHON_ALONE]
+
+OPTIONS = {"rng": "seed", "n_fits": "fits", "n_folds": "folds", "n_permutations": "permutations"}
+"""Options that have another name than their argument."""
+
+PYTHON = re.compile(
+    r"\buv\.|\bnp\.|\bLosses\.|(?<![,:])\b[a-z_]+=['\w]|\bNone\b|\bTrue\b|\bFalse\b|\.astype|array\("
+)
+"""What stands in no message of another door."""
+
+
+def said(row: Refused) -> str:
+    """The message of a refusal."""
+    FITS.clear()
+    with pytest.raises((ValueError, TypeError)) as caught:
+        row.call()
+    assert is_own(caught.value), caught.value
+    assert not FITS, f"refused after {len(FITS)} fits"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("row", REFUSALS, ids=str)
+def test_in_python(row: Refused) -> None:
+    message = said(row)
+    assert re.search(rf"\b{re.escape(row.argument)}\b", message)
+    assert row.came in message
+    assert row.remedy in message
+    assert len(message) < 1200
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("row", EVERYWHERE, ids=str)
+def test_in_r(row: Refused) -> None:
+    message = in_r(said(row))
+    found = PYTHON.search(message)
+    assert found is None, message
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that commands read."""
+    path = tmp_path_factory.mktemp("refusals")
+    for name, table in TABLES.items():
+        table.to_csv(path / name, index=False)
+    return path
+
+
+@pytest.mark.parametrize("row", [row for row in REFUSALS if row.shell], ids=str)
+def test_in_the_shell(row: Refused, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    refused = CliRunner().invoke(cli.app, shlex.split(row.shell))
+    assert refused.exit_code == 2, refused.output
+    # Two lines on usage come before what typer itself refuses.
+    message = refused.stderr.splitlines()[-1]
+    option = OPTIONS.get(row.argument, row.argument).replace("_", "-")
+    assert message.startswith("Error: ")
+    assert f"--{option}" in message
+    assert row.came.removeprefix("got ") in message
+    assert PYTHON.search(message) is None, message
