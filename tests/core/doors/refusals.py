@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    PredefinedSplit,
-    TimeSeriesSplit,
-)
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeriesSplit
 
 import ucvtest as uv
 from tests.support.samples import CLASSES, SMALL
@@ -187,6 +186,7 @@ def mcnemar() -> uv.McNemarTest:
 
 ROW = Refused
 
+# fmt: off
 OF_DATA = [
     ROW("y", "one class only (0)", "at least two", lambda: uv.NaiveTTest(X, 0 * Y, *TWO)),
     ROW("y", "1 missing values", "drop", lambda: uv.NaiveTTest(X, [None, *Y[1:]], *TWO)),
@@ -194,10 +194,8 @@ OF_DATA = [
     ROW("y", "survival time", "survival(", lambda: uv.NaiveTTest(X, TIMES, *TWO)),
     ROW("y", "has 3", "merge classes", lambda: uv.InfluenceFunctionTest(*MANY, counted)),
     ROW("y", "class 1", "drop it", lambda: uv.PermutationComplexityTest(X, RARE, counted)),
-    ROW(
-        *("y", "constant (1.5)", "nothing to test"),
-        lambda: uv.PermutationComplexityTest(X, 0 * Y + 1.5, counted),
-    ),
+    ROW("y", "constant (1.5)", "nothing to test",
+        lambda: uv.PermutationComplexityTest(X, 0 * Y + 1.5, counted)),
     ROW("y", "label 1 once", "scipy.stats", lambda: uv.LeavePairOutTest(X, RARE, counted)),
     ROW("y", "got 3", "two classes", lambda: uv.LeavePairOutTest(*MANY, counted)),
     ROW("X", "24 responses", "same length", lambda: uv.NaiveTTest(X[1:], Y, *TWO)),
@@ -218,9 +216,8 @@ OF_DATA = [
     ROW("weights", "9 values", "24 obs", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS[:9])),
     ROW("weights", "negative", "not all 0", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=-WEIGHTS)),
     ROW("weights", "lda", "in fitting", lambda: uv.NaiveTTest(X, Y, *NAMED, weights=WEIGHTS)),
-    ROW(
-        "weights", "auc", "mean", lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, loss="auc")
-    ),
+    ROW("weights", "auc", "mean",
+        lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, loss="auc")),
     ROW("weights", "rows alike", "use", lambda: uv.McNemarTest(X, Y, *FITTED, weights=WEIGHTS)),
 ]
 
@@ -240,12 +237,8 @@ OF_LEARNERS = [
     ROW("ridge", "alpha=2", "write 'ridge:lam", lambda: learner("ridge:1,alpha=2")),
     ROW("degree", "polynomial", "write 'polynomial:degree", lambda: learner("polynomial")),
     ROW("learner", "lda", "ridge, knn", lambda: uv.CorrectedTTest(X, AMOUNTS, "lda", "qda")),
-    ROW(
-        "learner",
-        "y has 3",
-        "merge",
-        lambda: uv.CorrectedTTest(*MANY, "ridge:1", "knn:3", loss="zero_one"),
-    ),
+    ROW("learner", "y has 3", "merge",
+        lambda: uv.CorrectedTTest(*MANY, "ridge:1", "knn:3", loss="zero_one")),
     ROW("learner", "ridge", "zero_one", lambda: uv.CorrectedTTest(X, Y, "ridge:1", loss="log")),
     ROW("learn_size", "knn:23", ">= 23", lambda: uv.CorrectedTTest(X, Y, "knn:23", "lda")),
     ROW("learner", "cox", "survival times", lambda: uv.CorrectedTTest(X, Y, "cox", "lda")),
@@ -262,58 +255,38 @@ OF_QUESTIONS = [
     ROW("loss", "auc", "decision scores", lambda: uv.FoldCovarianceTest(X, Y, counted, loss="auc")),
     ROW("loss", "log", "zero_one", lambda: uv.InfluenceFunctionTest(X, Y, counted, loss="log")),
     ROW("metric", "loss", "exclude each other", lambda: ustatistic(loss="zero_one", metric="f1")),
-    ROW(
-        *("metric", "f11", "did you mean 'f1'", lambda: ustatistic(metric="f11")),
-        f"{MADE} --metric f11",
-    ),
+    ROW("metric", "f11", "did you mean 'f1'",
+        lambda: ustatistic(metric="f11"), f"{MADE} --metric f11"),
     ROW("metric", "several", "pass one", lambda: ustatistic(metric=["f1", "mcc"])),
     ROW("metric", "r2", "numbers", lambda: uv.CrossValidationWaldTest(X, TEXT, *TWO, metric="r2")),
     ROW("scoring", "metric", "exclude", lambda: ustatistic(metric="f1", scoring="f1")),
     ROW("scoring", "f1", "CorrectedTTest", lambda: uv.HoldOutTest(X, Y, *TWO, scoring="f1")),
-    ROW(
-        "scoring", "f2", "use one of accuracy", lambda: uv.CorrectedTTest(X, Y, *TWO, scoring="f2")
-    ),
+    ROW("scoring", "f2", "use one of accuracy",
+        lambda: uv.CorrectedTTest(X, Y, *TWO, scoring="f2")),
     ROW("scoring", "accuracy", "loss='auc'", lambda: uv.DeLongTest(X, Y, *TWO, scoring="accuracy")),
-    ROW(
-        *("alternative", "up", "two-sided", lambda: ustatistic(alternative="up")),
-        f"{MADE} --alternative up",
-    ),
+    ROW("alternative", "up", "two-sided",
+        lambda: ustatistic(alternative="up"), f"{MADE} --alternative up"),
     ROW("null_value", "inf", "finite number", lambda: ustatistic(null_value=math.inf)),
-    ROW(
-        *("null_value", "2", "between 0 and 1", lambda: ustatistic(null_value=2).fit()),
-        f"{MADE} --null-value 2",
-    ),
+    ROW("null_value", "2", "between 0 and 1",
+        lambda: ustatistic(null_value=2).fit(), f"{MADE} --null-value 2"),
     ROW("null_value", "0.2", "must be 0", lambda: uv.McNemarTest(X, Y, *TWO, null_value=0.2)),
-    ROW(
-        *("alternative", "less", "two-sided"),
-        lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less"),
-    ),
+    ROW("alternative", "less", "two-sided",
+        lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less")),
     ROW("contrast", "odds", "difference", lambda: uv.UStatisticTest(X, Y, *TWO, contrast="odds")),
     ROW("contrast", "ratio", "pass other", lambda: ustatistic(contrast="ratio")),
-    ROW(
-        "contrast",
-        "error rates",
-        "contrast='difference'",
-        lambda: uv.UStatisticTest(X, Y, *TWO, contrast="ratio"),
-    ),
-    ROW(
-        *("learn_size", "got 0", "use 11", lambda: ustatistic(learn_size=0)),
-        f"{MADE} --learn-size 0",
-    ),
-    ROW(
-        *("learn_size", "got 23", "use 11", lambda: ustatistic(learn_size=23)),
-        f"{MADE} --learn-size 23",
-    ),
+    ROW("contrast", "error rates", "contrast='difference'",
+        lambda: uv.UStatisticTest(X, Y, *TWO, contrast="ratio")),
+    ROW("learn_size", "got 0", "use 11",
+        lambda: ustatistic(learn_size=0), f"{MADE} --learn-size 0"),
+    ROW("learn_size", "got 23", "use 11",
+        lambda: ustatistic(learn_size=23), f"{MADE} --learn-size 23"),
     ROW("learn_size", "got 7.5", "an integer", lambda: ustatistic(learn_size=7.5)),
     ROW("learn_size", "got 1", "n - 4", lambda: ustatistic(learn_size=1, loss="auc")),
     ROW("learn_size", "got", "negatives first", lambda: ustatistic(learn_size="half", loss="auc")),
-    ROW(
-        "learn_size", "0 of 12 positives", "use", lambda: ustatistic(learn_size=(3, 0), loss="auc")
-    ),
-    ROW(
-        *("learn_size", "(3, 4)", "one for each of the 3 classes"),
-        lambda: uv.UStatisticTest(*MANY, counted, loss="auc", learn_size=(3, 4)),
-    ),
+    ROW("learn_size", "0 of 12 positives", "use",
+        lambda: ustatistic(learn_size=(3, 0), loss="auc")),
+    ROW("learn_size", "(3, 4)", "one for each of the 3 classes",
+        lambda: uv.UStatisticTest(*MANY, counted, loss="auc", learn_size=(3, 4))),
     ROW("n_folds", "81", "at least 81", lambda: made(design=81)),
     ROW("design", "ten", "number of folds", lambda: made(design="ten")),
     ROW("design", "one resample", "two", lambda: made(design=uv.designs.HoldOut(0.5))),
@@ -326,52 +299,30 @@ OF_QUESTIONS = [
     ROW("test_fraction", "0.1", "a number such as", lambda: uv.designs.HoldOut("0.1")),
     ROW("test_fraction", "tests all", "smaller", lambda: made(design=uv.designs.HoldOut(0.99))),
     ROW("learn_size", "got 0", "at least 1", lambda: uv.designs.DisjointSets(0)),
-    ROW(
-        "learn_size",
-        "12",
-        "at least 26",
-        lambda: uv.evaluate(counted, X, Y, uv.designs.DisjointSets(12)),
-    ),
+    ROW("learn_size", "12", "at least 26",
+        lambda: uv.evaluate(counted, X, Y, uv.designs.DisjointSets(12))),
     ROW("stratify", "yes", "True, False", lambda: uv.designs.KFold(3, stratify="yes")),
     ROW("shuffle", "stratify", "exclude", lambda: uv.designs.HoldOut(stratify=True, shuffle=False)),
     ROW("n_folds", "got 1", "use 10", lambda: uv.FoldCovarianceTest(X, Y, counted, n_folds=1)),
     ROW("estimator", "bootstrap", "use one of", lambda: covariance(estimator="bootstrap")),
     ROW("n_folds", "got 25", "24", lambda: covariance(n_folds=25)),
-    ROW(
-        "n_folds", "got 1", "at least 2", lambda: uv.InfluenceFunctionTest(X, Y, counted, n_folds=1)
-    ),
+    ROW("n_folds", "got 1", "at least 2",
+        lambda: uv.InfluenceFunctionTest(X, Y, counted, n_folds=1)),
     ROW("metric", "f2", "auc, error", lambda: uv.InfluenceFunctionTest(X, Y, counted, metric="f2")),
     ROW("n_folds", "13", "<= 12", lambda: influence(n_folds=13).fit()),
-    ROW(
-        *("class", "is in one group only (3)", "learnt from or tested"),
-        lambda: uv.UStatisticTest(X, (GROUPS == 3) * 1, counted, groups=GROUPS, loss="auc"),
-    ),
-    ROW(
-        "design",
-        "learns from a part",
-        "whole groups",
-        lambda: made(design=PredefinedSplit(FOLD), groups=np.arange(24) // 3),
-    ),
-    ROW(
-        "splits",
-        "go through time",
-        "DieboldMariano",
-        lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0),
-    ),
-    ROW(
-        "stratify",
-        "True",
-        "labels",
-        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True)),
-    ),
+    ROW("class", "is in one group only (3)", "learnt from or tested",
+        lambda: uv.UStatisticTest(X, (GROUPS == 3) * 1, counted, groups=GROUPS, loss="auc")),
+    ROW("design", "learns from a part", "whole groups",
+        lambda: made(design=PredefinedSplit(FOLD), groups=np.arange(24) // 3)),
+    ROW("splits", "go through time", "DieboldMariano",
+        lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0)),
+    ROW("stratify", "True", "labels",
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True))),
 ]
 
 OF_FITS = [
     ROW("rng", "got str", "a numpy Generator", lambda: ustatistic().fit(rng="seed")),
-    ROW(
-        *("rng", "got -1", "not be negative", lambda: ustatistic().fit(rng=-1)),
-        "",
-    ),
+    ROW("rng", "got -1", "not be negative", lambda: ustatistic().fit(rng=-1), ""),
     ROW("n_jobs", "0", "use 1", lambda: ustatistic().fit(n_jobs=0), ""),
     ROW("n_jobs", "got 1.5", "an integer", lambda: ustatistic().fit(n_jobs=1.5)),
     ROW("batch_size", "got 0", "at least 1", lambda: ustatistic().fit(batch_size=0)),
@@ -381,22 +332,14 @@ OF_FITS = [
     ROW("n_pairs", "exact", "raise max_fits", lambda: ustatistic().fit("exact", max_fits=1000)),
     ROW("n_pairs", "627264 fits", "auto", lambda: ustatistic(loss="auc").fit("exact")),
     ROW("n_pairs", "can be kept", "use fewer", lambda: ustatistic(metric="f1").fit(10**9)),
-    ROW(
-        *("variance", "naive", "use one of", lambda: ustatistic().fit(variance="naive")),
-        f"{MADE} --variance naive",
-    ),
-    ROW(
-        *("variance", "unbiased", "learn_size <= 11"),
-        lambda: ustatistic(learn_size=14).fit(variance="unbiased"),
-    ),
-    ROW(
-        *("variance", "midpoint", "learn_size <= 12"),
-        lambda: ustatistic(learn_size=14).fit(variance="midpoint"),
-    ),
-    ROW(
-        *("variance", "asymptotic", "loss='auc'"),
-        lambda: ustatistic(loss="auc").fit(variance="asymptotic"),
-    ),
+    ROW("variance", "naive", "use one of",
+        lambda: ustatistic().fit(variance="naive"), f"{MADE} --variance naive"),
+    ROW("variance", "unbiased", "learn_size <= 11",
+        lambda: ustatistic(learn_size=14).fit(variance="unbiased")),
+    ROW("variance", "midpoint", "learn_size <= 12",
+        lambda: ustatistic(learn_size=14).fit(variance="midpoint")),
+    ROW("variance", "asymptotic", "loss='auc'",
+        lambda: ustatistic(loss="auc").fit(variance="asymptotic")),
     ROW("variance", "few", "random pairs", lambda: ustatistic().fit("exact", "few")),
     ROW("n_pairs", "got 2", "at least 3", lambda: ustatistic().fit(2, "few")),
     ROW("interval", "hall", "few fits", lambda: ustatistic().fit(variance="few", interval="hall")),
@@ -405,37 +348,24 @@ OF_FITS = [
     ROW("variance", "clipped", "ratios", lambda: ratio().fit(variance="clipped")),
     ROW("tol", "got 0", "use 0.05", lambda: ustatistic().fit(tol=0), f"{MADE} --tol 0"),
     ROW("max_fits", "got 1", "at least", lambda: ustatistic().fit(max_fits=1)),
-    ROW(
-        "max_fits", "5", "raise max_fits to 6", lambda: ustatistic().fit(variance="few", max_fits=5)
-    ),
+    ROW("max_fits", "5", "raise max_fits to 6",
+        lambda: ustatistic().fit(variance="few", max_fits=5)),
     ROW("max_seconds", "got 0", "finite number", lambda: ustatistic().fit(max_seconds=0)),
     ROW("max_seconds", "n_pairs=50", "not apply", lambda: ustatistic().fit(50, max_seconds=9)),
     ROW("checkpoint", "got 3", "the name of a file", lambda: ustatistic().fit(checkpoint=3)),
-    ROW(
-        *("checkpoint", "Generator", "pass an integer"),
-        lambda: ustatistic().fit(20, rng=np.random.default_rng(1), checkpoint="run.json"),
-    ),
+    ROW("checkpoint", "Generator", "pass an integer",
+        lambda: ustatistic().fit(20, rng=np.random.default_rng(1), checkpoint="run.json")),
     ROW("horizon", "got 0", "at least 1", lambda: series().fit(0)),
     ROW("horizon", "24", "too large", lambda: series().fit(24)),
     ROW("variance", "own", "acf, bartlett", lambda: series().fit(variance="own")),
-    ROW(
-        *("variance", "both", "all_pairs"),
-        lambda: uv.CrossValidationWaldTest(X, Y, counted).fit("both"),
-    ),
+    ROW("variance", "both", "all_pairs",
+        lambda: uv.CrossValidationWaldTest(X, Y, counted).fit("both")),
     ROW("rope", "got -1", "at least 0", lambda: uv.BayesianTTest(X, Y, *TWO).fit(-1)),
     ROW("rope", "one learner", "null_value", lambda: uv.BayesianTTest(X, Y, counted).fit(0.01)),
-    ROW(
-        "interval",
-        "logit",
-        "exact",
-        lambda: uv.HoldOutTest.from_losses(rules(), "a").fit(interval="logit"),
-    ),
-    ROW(
-        "interval",
-        "wilson",
-        "one rule",
-        lambda: uv.HoldOutTest.from_losses(rules()).fit(interval="wilson"),
-    ),
+    ROW("interval", "logit", "exact",
+        lambda: uv.HoldOutTest.from_losses(rules(), "a").fit(interval="logit")),
+    ROW("interval", "wilson", "one rule",
+        lambda: uv.HoldOutTest.from_losses(rules()).fit(interval="wilson")),
     ROW("interval", "logit", "one learner", lambda: delong().fit(interval="logit")),
     ROW("interval", "exact", "wald", lambda: delong().fit(interval="exact")),
     ROW("rho", "got 3", "between", lambda: covariance().fit(3)),
@@ -446,12 +376,8 @@ OF_FITS = [
     ROW("n_repeats", "5", "repeated", lambda: influence().fit(5, "kfold")),
     ROW("n_repeats", "all", "auto", lambda: influence().fit("all")),
     ROW("variance", "adhoc_1", "use one of", lambda: influence().fit(variance="adhoc_1")),
-    ROW(
-        "variance",
-        "share",
-        "bootstrap",
-        lambda: influence().fit(scheme="bootstrap", variance="share"),
-    ),
+    ROW("variance", "share", "bootstrap",
+        lambda: influence().fit(scheme="bootstrap", variance="share")),
     ROW("max_fits", "3", "raise it to 34", lambda: influence(n_folds=2).fit(max_fits=3)),
     ROW("pvalue", "exact", "permutation, supremum", lambda: pairs_left_out().fit("exact")),
     ROW("n_permutations", "all", "use", lambda: pairs_left_out().fit(n_permutations="all")),
@@ -468,85 +394,39 @@ OF_FITS = [
 ]
 
 OF_LOSSES = [
-    ROW(
-        "learner", "tree", "one of a, b", lambda: uv.CorrectedTTest.from_losses(in_folds(), "tree")
-    ),
-    ROW(
-        "learner", "'a'", "two different", lambda: uv.CorrectedTTest.from_losses(in_folds(), 0, "a")
-    ),
-    ROW(
-        "losses",
-        "3 learners",
-        "name",
-        lambda: uv.HoldOutTest.from_losses(judged("mcc", given=LABELS | {"c": Y})),
-    ),
+    ROW("learner", "tree", "one of a, b",
+        lambda: uv.CorrectedTTest.from_losses(in_folds(), "tree")),
+    ROW("learner", "'a'", "two different",
+        lambda: uv.CorrectedTTest.from_losses(in_folds(), 0, "a")),
+    ROW("losses", "3 learners", "name",
+        lambda: uv.HoldOutTest.from_losses(judged("mcc", given=LABELS | {"c": Y}))),
     ROW("losses", "fixed rules", "learnt nothing", lambda: uv.CorrectedTTest.from_losses(rules())),
-    ROW(
-        "design",
-        "K-fold",
-        "not a",
-        lambda: uv.FoldCovarianceTest.from_losses(scores(design="splits")),
-    ),
+    ROW("design", "K-fold", "not a",
+        lambda: uv.FoldCovarianceTest.from_losses(scores(design="splits"))),
     ROW("loss", "zero_one", "auc", lambda: uv.DeLongTest.from_losses(rules())),
     ROW("loss", "auc", "decision scores", lambda: uv.HoldOutTest.from_losses(rules("auc"))),
-    ROW(
-        "losses",
-        "mean of each resample",
-        "contain",
-        lambda: uv.CrossValidationWaldTest.from_losses(scores()),
-    ),
-    ROW(
-        "losses",
-        "fixed rules",
-        "HoldOutTest",
-        lambda: uv.PermutationComplexityTest.from_losses(rules()),
-    ),
-    ROW(
-        "losses",
-        "weighted",
-        "HoldOutTest",
-        lambda: uv.McNemarTest.from_losses(rules(sample_weight=WEIGHTS)),
-    ),
+    ROW("losses", "mean of each resample", "contain",
+        lambda: uv.CrossValidationWaldTest.from_losses(scores())),
+    ROW("losses", "fixed rules", "HoldOutTest",
+        lambda: uv.PermutationComplexityTest.from_losses(rules())),
+    ROW("losses", "weighted", "HoldOutTest",
+        lambda: uv.McNemarTest.from_losses(rules(sample_weight=WEIGHTS))),
     ROW("rng", "losses are given", "does not apply", lambda: mcnemar().fit(rng=0)),
     ROW("n_jobs", "losses are given", "does not apply", lambda: mcnemar().fit(n_jobs=2)),
     ROW("batch_size", "losses are given", "does not apply", lambda: mcnemar().fit(batch_size=7)),
-    ROW(
-        "n_repeats",
-        "3",
-        "has 1",
-        lambda: uv.FoldCovarianceTest.from_losses(in_folds(), 0).fit(n_repeats=3),
-    ),
-    ROW(
-        "group_weight",
-        "patient",
-        "group, row",
-        lambda: uv.HoldOutTest.from_losses(rules(groups=GROUPS), group_weight="patient"),
-    ),
-    ROW(
-        "group_weight",
-        "row",
-        "pass groups",
-        lambda: uv.HoldOutTest.from_losses(rules(), group_weight="row"),
-    ),
-    ROW(
-        "groups",
-        "time",
-        "HoldOutTest",
-        lambda: uv.DieboldMarianoTest.from_losses(rules(groups=GROUPS)),
-    ),
-    ROW(
-        "learners",
-        "two different learners",
-        "got",
-        lambda: uv.DeLongTest.joint(rules("auc"), ["a"]),
-    ),
+    ROW("n_repeats", "3", "has 1",
+        lambda: uv.FoldCovarianceTest.from_losses(in_folds(), 0).fit(n_repeats=3)),
+    ROW("group_weight", "patient", "group, row",
+        lambda: uv.HoldOutTest.from_losses(rules(groups=GROUPS), group_weight="patient")),
+    ROW("group_weight", "row", "pass groups",
+        lambda: uv.HoldOutTest.from_losses(rules(), group_weight="row")),
+    ROW("groups", "time", "HoldOutTest",
+        lambda: uv.DieboldMarianoTest.from_losses(rules(groups=GROUPS))),
+    ROW("learners", "two different learners", "got",
+        lambda: uv.DeLongTest.joint(rules("auc"), ["a"])),
     ROW("learners", "a sequence", "got", lambda: uv.DeLongTest.joint(rules("auc"), "a")),
-    ROW(
-        "design",
-        "4-fold",
-        "KFold(2, n_repeats=5)",
-        lambda: uv.FiveByTwoTTest.from_losses(in_folds()),
-    ),
+    ROW("design", "4-fold", "KFold(2, n_repeats=5)",
+        lambda: uv.FiveByTwoTTest.from_losses(in_folds())),
     ROW("design", "one draw", "several", lambda: uv.UStatisticTest.from_losses(in_folds(2))),
 ]
 
@@ -555,21 +435,12 @@ OF_COMPARISONS = [
     ROW("test", "t_test", "use one of", lambda: compared(tests="t_test")),
     ROW("tests", "empty", "name at least one", lambda: compared(tests=[])),
     ROW("test", "leave_pair_out", "one learner", lambda: compared(tests="leave_pair_out")),
-    ROW(
-        "correction",
-        "tukey",
-        "holm",
-        lambda: compared(correction="tukey"),
-        f"{PAIR} --correction tukey",
-    ),
+    ROW("correction", "tukey", "holm",
+        lambda: compared(correction="tukey"), f"{PAIR} --correction tukey"),
     ROW("correction", "simultaneous", "corrected_t", lambda: compared(correction="simultaneous")),
     ROW("alternative", "lower", "less", lambda: compared(alternative="lower")),
-    ROW(
-        "loss",
-        "zero_one, delong: auc",
-        "pass loss",
-        lambda: compared(tests=["corrected_t", "delong"]),
-    ),
+    ROW("loss", "zero_one, delong: auc", "pass loss",
+        lambda: compared(tests=["corrected_t", "delong"])),
     ROW("rng", "got -1", "not be negative", lambda: compared(rng=-1)),
     ROW("baseline", "svm", "use one of a, b", lambda: compared(baseline="svm")),
     ROW("max_fits", "11", "use max_fits=12", lambda: compared(tests="recommended", max_fits=11)),
@@ -578,30 +449,21 @@ OF_COMPARISONS = [
     ROW("metric", "names 'f1' twice", "f1", lambda: compared(metric=["f1", "f1"])),
     ROW("metric", "empty list", "name", lambda: compared(metric=[])),
     ROW("metric", "loss", "exclude each other", lambda: compared(metric="f1", loss="zero_one")),
-    ROW(
-        "metric",
-        "f1",
-        "CrossValidationWaldTest",
-        lambda: compared(metric="f1", tests="nested_cross_validation"),
-    ),
+    ROW("metric", "f1", "CrossValidationWaldTest",
+        lambda: compared(metric="f1", tests="nested_cross_validation")),
     ROW("contrast", "corrected_t", "use the test", lambda: compared(contrast="ratio")),
     ROW("cv", "recommended", "name tests", lambda: compared(tests="recommended", cv=5)),
     ROW("tests", "empty", "name at least one", lambda: uv.compare_losses(rules(), [])),
     ROW("learner", "'d'", "one of a, b", lambda: uv.compare_losses(rules(), baseline="d")),
     ROW("alternative", "up", "less", lambda: uv.compare_losses(rules(), alternative="up")),
-    ROW(
-        "losses", "fixed rules", "learnt nothing", lambda: uv.compare_losses(rules(), "corrected_t")
-    ),
+    ROW("losses", "fixed rules", "learnt nothing",
+        lambda: uv.compare_losses(rules(), "corrected_t")),
     ROW("losses", "one learner", "two", lambda: uv.compare_losses(scores({"a": SCORES["a"]}))),
     ROW("metric", "keep no predictions", "f1", lambda: uv.compare_losses(in_folds(), metric="f1")),
     ROW("learners", "list or mapping", "at least one", lambda: selected(learners=[])),
-    ROW(
-        "criterion",
-        "aic",
-        "permutation, loo",
+    ROW("criterion", "aic", "permutation, loo",
         lambda: selected(criterion="aic"),
-        "select small.csv --target y --learner lda --criterion aic",
-    ),
+        "select small.csv --target y --learner lda --criterion aic"),
     ROW("criterion", "vc", "squared", lambda: selected(criterion="vc")),
     ROW("n_folds", "got 1", "between 2 and n = 24", lambda: selected(n_folds=1)),
     ROW("n_left_out", "got 25", "between 1 and n = 24", lambda: selected(n_left_out=25)),
@@ -610,12 +472,8 @@ OF_COMPARISONS = [
     ROW("learners", "empty", "at least one", lambda: uv.evaluate([], X, Y)),
     ROW("learners", "''", "different strings", lambda: uv.evaluate({"": counted}, X, Y)),
     ROW("max_bytes", "1e-08", "fewer", lambda: uv.evaluate(counted, X, Y, 4, max_bytes=10)),
-    ROW(
-        "checkpoint",
-        "got 3",
-        "the name of a file",
-        lambda: uv.evaluate(counted, X, Y, 4, checkpoint=3),
-    ),
+    ROW("checkpoint", "got 3", "the name of a file",
+        lambda: uv.evaluate(counted, X, Y, 4, checkpoint=3)),
 ]
 
 OF_PLANS = [
@@ -624,134 +482,72 @@ OF_PLANS = [
     ROW("difference", "0", "must not be 0", lambda: planned(difference=0)),
     ROW("difference", "got 5", "below 1", lambda: planned(difference=5)),
     ROW("ratio", "got 1", "positive and not 1", lambda: planned(ratio=1)),
-    ROW(
-        "ratio",
-        "rmse",
-        "use difference",
+    ROW("ratio", "rmse", "use difference",
         lambda: uv.plan(X, AMOUNTS, *TWO, ratio=0.9, metric="rmse"),
-        "plan numbers.csv --target y --learner ridge --other ridge:9 --ratio 0.9 --metric rmse",
-    ),
+        "plan numbers.csv --target y --learner ridge --other ridge:9 --ratio 0.9 --metric rmse"),
     ROW("difference", "two learners", "width", lambda: uv.plan(X, Y, counted, difference=0.1)),
     ROW("power", "0.01", "between", lambda: planned(difference=0.1, power=0.01)),
     ROW("n", "at least 24", "24", lambda: planned(difference=0.1, n=20)),
-    ROW(
-        "width",
-        "got 1",
-        "below 1",
+    ROW("width", "got 1", "below 1",
         lambda: uv.plan(X, Y, counted, width=1),
-        "plan small.csv --target y --learner lda --width 1",
-    ),
+        "plan small.csv --target y --learner lda --width 1"),
     ROW("y", "missing", "pass", lambda: uv.plan(X, None, *TWO, width=0.1)),
     ROW("curve", "maybe", "True or False", lambda: planned(width=0.1, curve="maybe")),
     ROW("n", "got 1", "at least 2", lambda: uv.advise(1), "advise --n 1"),
     ROW("n_fits", "many", "an integer", lambda: uv.advise(60, "many")),
     ROW("n_fits", "11", "use at least 12", lambda: uv.advise(60, 11), "advise --n 60 --fits 11"),
-    ROW(
-        "loss",
-        "hinge",
-        "use one of",
-        lambda: uv.advise(60, loss="hinge"),
-        "advise --n 60 --loss hinge",
-    ),
+    ROW("loss", "hinge", "use one of",
+        lambda: uv.advise(60, loss="hinge"), "advise --n 60 --loss hinge"),
     ROW("learners", "3", "1 or 2", lambda: uv.advise(60, learners=3)),
     ROW("goal", "truth", "test, interval", lambda: uv.advise(60, goal="truth")),
-    ROW(
-        "metric", "average_precision", "learners", lambda: uv.advise(60, metric="average_precision")
-    ),
+    ROW("metric", "average_precision", "learners",
+        lambda: uv.advise(60, metric="average_precision")),
 ]
 
 OF_PREDICTIONS = [
     ROW("predictions", "empty", "at least one", lambda: judged("mcc", given={})),
     ROW("predictions", "the key 1", "different strings", lambda: judged("mcc", given={1: Y})),
     ROW("predictions", "9 values", "24", lambda: judged("mcc", given={"a": Y[:9]})),
-    ROW(
-        "predictions",
-        "1 values that are missing",
-        "drop",
-        lambda: judged("r2", AMOUNTS, {"a": holed(math.nan)[:, 0]}),
-    ),
+    ROW("predictions", "1 values that are missing", "drop",
+        lambda: judged("r2", AMOUNTS, {"a": holed(math.nan)[:, 0]})),
     ROW("predictions", "from", "0 and 1", lambda: judged("brier", given={"a": 75 * Y})),
     ROW("predictions", "strings", "numbers", lambda: judged("r2", AMOUNTS, {"a": TEXT})),
     ROW("predictions", "0.5", "labels", lambda: judged("f1", given={"a": np.full(24, 0.5)})),
     ROW("predictions", "contains 2", "f1", lambda: judged("f1", given={"a": np.arange(24) % 3})),
-    ROW(
-        "metric",
-        "nonsense",
-        "use one of f1",
-        lambda: judged("nonsense"),
-        f"{ABOUT} --scores a --metric nonsense",
-    ),
-    ROW(
-        "metric",
-        "Acuracy",
-        "did you mean 'accuracy'",
-        lambda: judged("Acuracy"),
-        f"{ABOUT} --scores a --metric Acuracy",
-    ),
+    ROW("metric", "nonsense", "use one of f1",
+        lambda: judged("nonsense"), f"{ABOUT} --scores a --metric nonsense"),
+    ROW("metric", "Acuracy", "did you mean 'accuracy'",
+        lambda: judged("Acuracy"), f"{ABOUT} --scores a --metric Acuracy"),
     ROW("metric", "ece", "depends on bins", lambda: judged("ece")),
-    ROW(
-        "metric",
-        "f2_macro",
-        "fbeta(2)",
-        lambda: judged("f2_macro"),
-        f"{ABOUT} --scores a --metric f2_macro",
-    ),
+    ROW("metric", "f2_macro", "fbeta(2)",
+        lambda: judged("f2_macro"), f"{ABOUT} --scores a --metric f2_macro"),
     ROW("beta", "fbeta(-1)", "above 0", lambda: judged("fbeta(-1)")),
-    ROW(
-        "threshold",
-        "net_benefit(1.2)",
-        "between 0 and 1",
-        lambda: judged("net_benefit(1.2)", given=CHANCES),
-    ),
+    ROW("threshold", "net_benefit(1.2)", "between 0 and 1",
+        lambda: judged("net_benefit(1.2)", given=CHANCES)),
     ROW("metric", "f1", "accuracy", lambda: judged("f1", 0 * Y, {"a": 0 * Y})),
-    ROW(
-        "metric",
-        "two classes",
-        "merge",
+    ROW("metric", "two classes", "merge",
         lambda: judged("average_precision", np.arange(24) % 3, RULES),
-        "predictions rules.csv --target three --scores p --metric average_precision",
-    ),
+        "predictions rules.csv --target three --scores p --metric average_precision"),
     ROW("loss", "r2", "metric", lambda: uv.Losses.from_predictions(AMOUNTS, RULES, loss="r2")),
-    ROW(
-        "pos_label",
-        "'ill' and 'well'",
-        "missing",
+    ROW("pos_label", "'ill' and 'well'", "missing",
         lambda: judged("recall", TEXT, {"a": TEXT}),
-        "predictions rules.csv --target word --scores guess --metric recall",
-    ),
-    ROW(
-        "pos_label", "dead", "labels", lambda: judged("recall", TEXT, {"a": TEXT}, pos_label="dead")
-    ),
+        "predictions rules.csv --target word --scores guess --metric recall"),
+    ROW("pos_label", "dead", "labels",
+        lambda: judged("recall", TEXT, {"a": TEXT}, pos_label="dead")),
     ROW("sample_weight", "9 values", "24", lambda: rules(sample_weight=WEIGHTS[:9])),
     ROW("sample_weight", "negative", "not all 0", lambda: rules(sample_weight=-WEIGHTS)),
     ROW("sample_weight", "AUC", "means", lambda: rules("auc", sample_weight=WEIGHTS)),
     ROW("fold", "one fold only", "two", lambda: rules(fold=0 * Y)),
     ROW("fold", "23 observations", "24", lambda: rules(fold=FOLD[1:])),
     ROW("fold", "1 missing values", "drop", lambda: rules(fold=[None, *FOLD[1:]])),
-    ROW(
-        "design",
-        "learns from a part",
-        "whole groups",
-        lambda: rules(fold=FOLD, groups=np.arange(24) // 3),
-    ),
-    ROW(
-        "metric",
-        "average_precision",
-        "biased",
-        lambda: judged("average_precision", given=RULES, fold=FOLD),
-    ),
-    ROW(
-        "y",
-        "score",
-        "uses scores directly",
-        lambda: uv.Losses.from_predictions(Y, RULES, loss="score"),
-    ),
-    ROW(
-        "y",
-        "true response",
-        "score",
-        lambda: uv.Losses.from_predictions(None, RULES, loss="squared"),
-    ),
+    ROW("design", "learns from a part", "whole groups",
+        lambda: rules(fold=FOLD, groups=np.arange(24) // 3)),
+    ROW("metric", "average_precision", "biased",
+        lambda: judged("average_precision", given=RULES, fold=FOLD)),
+    ROW("y", "score", "uses scores directly",
+        lambda: uv.Losses.from_predictions(Y, RULES, loss="score")),
+    ROW("y", "true response", "score",
+        lambda: uv.Losses.from_predictions(None, RULES, loss="squared")),
     ROW("metric", "f1", "make them with", lambda: rules("log").about("f1")),
     ROW("metric", "uno", "survival times", lambda: judged("uno", AMOUNTS, RULES)),
     ROW("metric", "survival", "harrell", lambda: survived(metric="f1")),
@@ -770,12 +566,8 @@ OF_PREDICTIONS = [
     ROW("n_folds", "splits", "does not apply", lambda: scores(design="splits", n_folds=4)),
     ROW("greater_is_better", "huber", "True", lambda: scores(score="huber")),
     ROW("greater_is_better", "contradicts", "accuracy", lambda: scores(greater_is_better=False)),
-    ROW(
-        "loss",
-        "accuracy",
-        "between 0 and 1",
-        lambda: arrays(loss="accuracy", values=[[0, 2], [0, 0]], greater_is_better=True),
-    ),
+    ROW("loss", "accuracy", "between 0 and 1",
+        lambda: arrays(loss="accuracy", values=[[0, 2], [0, 0]], greater_is_better=True)),
     ROW("values", "NaN", "a finite number", lambda: arrays(values=[[0, math.nan], [0, 0]])),
     ROW("values", "from 0 to 2", "between", lambda: arrays(values=[[0, 2], [0, 0]])),
     ROW("values", "shape", "(L, R, n)", lambda: arrays(values=np.zeros(2))),
@@ -783,33 +575,20 @@ OF_PREDICTIONS = [
     ROW("loss", "auc", "labels of two classes", lambda: arrays(loss="auc")),
     ROW("learners", "1 different names", "1", lambda: arrays(learners=["a", "b"])),
 ]
+# fmt: on
 
 RESULT = uv.HoldOutTest.from_losses(rules()).fit()
 JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
 
+# fmt: off
 OF_ANSWERS = [
-    ROW(
-        "alpha",
-        "got 1.5",
-        "between 0 and 1",
-        lambda: RESULT.conf_int(1.5),
-        f"{ABOUT} --scores a,b --alpha 1.5",
-    ),
+    ROW("alpha", "got 1.5", "between 0 and 1",
+        lambda: RESULT.conf_int(1.5), f"{ABOUT} --scores a,b --alpha 1.5"),
     ROW("alpha", "0.05", "a number such as", lambda: RESULT.conf_int("0.05")),
-    ROW(
-        "margin",
-        "got 0",
-        "above 0",
-        lambda: RESULT.noninferiority(0),
-        "gate rules.csv --target y --scores a,b --margin 0",
-    ),
-    ROW(
-        "margin",
-        "3",
-        "use a smaller one",
-        lambda: RESULT.noninferiority(3),
-        "gate rules.csv --target y --scores a,b --margin 3",
-    ),
+    ROW("margin", "got 0", "above 0",
+        lambda: RESULT.noninferiority(0), "gate rules.csv --target y --scores a,b --margin 0"),
+    ROW("margin", "3", "use a smaller one",
+        lambda: RESULT.noninferiority(3), "gate rules.csv --target y --scores a,b --margin 3"),
     ROW("low", "got", "below high", lambda: RESULT.equivalence(0.1, -0.1)),
     ROW("low", "-inf", "finite number", lambda: RESULT.equivalence(-math.inf, 0.1)),
     ROW("equivalence", "0.05 alone", "pass both", lambda: RESULT.equivalence(0.05)),
@@ -819,6 +598,7 @@ OF_ANSWERS = [
     ROW("correction", "simultaneous", "with", lambda: uv.compare_losses(rules()).best_set()),
     ROW("learner", "'d'", "one of a, b", lambda: rules().number_of("d")),
 ]
+# fmt: on
 
 EVERYWHERE = [
     *OF_DATA,
@@ -833,5 +613,238 @@ EVERYWHERE = [
 ]
 """What callers of Python and R ask, and where a row has a command, those of the shell."""
 
-PYTHON_ALONE: list[Refused] = []
+LEARNT = np.arange(24) % 4 != np.arange(4)[:, None]
+TESTED = ~LEARNT
+FRAME = pd.DataFrame(X, columns=["a", "b"]).assign(y=Y)
+DAYS = np.arange(24).astype("datetime64[D]")
+OF_FOLDS = {
+    "test_score": np.full(4, 0.5),
+    "indices": {
+        "train": [np.flatnonzero(each) for each in LEARNT],
+        "test": [np.flatnonzero(each) for each in TESTED],
+    },
+}
+HALF = "a\ud800b"
+KINDS = {"result": RESULT, "losses": rules()}
+
+
+def formula(text: Any, data: Any = FRAME) -> uv.CorrectedTTest:
+    return uv.CorrectedTTest.from_formula(text, data, counted)
+
+
+def sklearns(results: Any, **options: Any) -> uv.Losses:
+    return uv.Losses.from_sklearn(results, **{"score": "accuracy"} | options)
+
+
+def read(**change: Any) -> uv.TestResult:
+    return uv.TestResult.from_dict(RESULT.to_dict() | change)
+
+
+def losses_read(**change: Any) -> uv.Losses:
+    return uv.Losses.from_dict(in_folds().to_dict() | change)
+
+
+def roc(given: Any = None, **options: Any) -> Any:
+    return uv.curves.roc(Y, {"a": X[:, 0]} if given is None else given, **options)
+
+
+def made_of(learner: Any) -> uv.CorrectedTTest:
+    return uv.CorrectedTTest(X, Y, learner, counted)
+
+
+def stratified(strata: Any) -> uv.designs.Design:
+    design = uv.designs.KFold(3, stratify=True)
+    return design.draw(24, np.random.default_rng(0), None, strata)
+
+
+# fmt: off
+OF_FORMS = [
+    ROW("X", "got 1", "X.reshape", lambda: uv.NaiveTTest(X[:, 0], Y, *TWO)),
+    ROW("X", "'y ~ a'", "from_formula", lambda: uv.NaiveTTest("y ~ a", Y, *TWO)),
+    ROW("X", "sex", "encode", lambda: uv.NaiveTTest(FRAME.assign(sex="f"), Y, "lda", "qda")),
+    ROW("X", "2 masked", "drop", lambda: uv.NaiveTTest(np.ma.array(X, mask=X[0] == X), Y, *TWO)),
+    ROW("y", "1 masked", "drop", lambda: uv.NaiveTTest(X, np.ma.array(Y, mask=RARE), *TWO)),
+    ROW("X", "complex", "numbers", lambda: uv.NaiveTTest(X + 1j, Y, *TWO)),
+    ROW("y", "dates or times", "convert", lambda: uv.NaiveTTest(X, DAYS, *TWO)),
+    ROW("y", "durations as texts", "convert",
+        lambda: uv.NaiveTTest(X, [f"{day} days" for day in range(24)], *TWO)),
+    ROW("y", "another order", "y.loc[X.index]", lambda: uv.NaiveTTest(FRAME, FRAME.y[::-1], *TWO)),
+    ROW("y", "ill", "a table with", lambda: uv.NaiveTTest(X, "ill", *TWO)),
+    ROW("weights", "'W'", "a, b", lambda: uv.NaiveTTest(FRAME, "y", *FITTED, weights="W")),
+    ROW("learner", "LogisticRegression", "pass an object", lambda: made_of(LogisticRegression)),
+    ROW("learner", "KMeans", "neither a classifier nor a regressor", lambda: made_of(KMeans())),
+    ROW("learner", "got 42", "a callable", lambda: made_of(42)),
+    ROW("learner", "got 2", "a name", lambda: made_of({"a": "lda", "b": "qda"})),
+    ROW("learners", "'a'", "name them apart",
+        lambda: uv.NaiveTTest(X, Y, {"a": counted}, {"a": counted})),
+    ROW("cv", "design", "exclude", lambda: made(cv=5, design=5)),
+    ROW("cv", "scikit-learn's", "as design", lambda: made(cv=uv.designs.KFold(5))),
+    ROW("design", "GroupKFold", "pass groups=", lambda: made(cv=GroupKFold(4))),
+    ROW("scoring", "several", "one", lambda: made(scoring=["f1", "recall"])),
+    ROW("scoring", "make_scorer", "scorer", lambda: made(scoring=lambda prediction: 1.0)),
+    ROW("scoring", "sample_weight", "pass weights=",
+        lambda: made(scoring=make_scorer(f1_score, sample_weight=[1.0]))),
+    ROW("weights", "'test'", "'fit', 'loss'", lambda: made(weights={"test": WEIGHTS})),
+    ROW("design", "[1, 2]", "pairs of row numbers", lambda: made(design=[1, 2])),
+    ROW("design", "tests observations", "learns from", lambda: made(design=[([0, 1], [1, 2])])),
+    ROW("y", "missing a required", "NaiveTTest()", lambda: uv.NaiveTTest(X)),
+    ROW("random_state", "no option", "rng=", lambda: ustatistic(random_state=1)),
+    ROW("desing", "no option", "did you mean design", lambda: made(desing=3)),
+    ROW("zzz", "no option", "it has", lambda: uv.evaluate("lda", X, Y, zzz=0)),
+    ROW("sample_weight", "no option", "weights=", lambda: made(sample_weight=WEIGHTS)),
+    ROW("formula", "a + b", "left-hand side", lambda: formula("a + b")),
+    ROW("formula", "np.load", "cannot be called", lambda: formula("y ~ np.load('x')")),
+    ROW("formula", "'c'", "not a column", lambda: formula("y ~ c")),
+    ROW("formula", "got", "a string", lambda: formula(3)),
+    ROW("data", "got dict", "DataFrame", lambda: formula("y ~ a", {"a": [1]})),
+    ROW("labels", "got []", "a list of different classes", lambda: uv.metrics.f1(labels=[])),
+    ROW("at", "got 0", "above 0", lambda: uv.metrics.brier(at=0)),
+    ROW("tau", "got inf", "above 0", lambda: uv.metrics.uno(tau=math.inf)),
+    ROW("times", "two numbers or more", "ascending", lambda: uv.metrics.integrated_brier([2, 1])),
+    ROW("output", "rank", "number, prob",
+        lambda: uv.metrics.Moments(np.subtract, np.sum, "own", output="rank")),
+    ROW("function", "'own'", "must return",
+        lambda: judged(uv.metrics.Cells(lambda table: table, "own"))),
+    ROW("output", "labels", "label, number", lambda: uv.Loss("mine", np.subtract, "labels")),
+    ROW("function", "'squared'", "callable", lambda: uv.Loss("mine", "squared", "number")),
+    ROW("bounds", "(1.0, 0.0)", "in order",
+        lambda: uv.Loss("mine", np.subtract, "number", bounds=(1.0, 0.0))),
+    ROW("penalties", "2000", "at most", lambda: uv.learners.lasso_path(10**30)),
+    ROW("lams", "got 1", "use 100", lambda: uv.learners.lasso_path(1)),
+    ROW("ties", "exact", "efron, breslow", lambda: uv.learners.cox(ties="exact")),
+    ROW("scale", "median", "sum, mean", lambda: uv.learners.ridge(1.0, scale="median")),
+    ROW("max_iter", "got 0", "positive integer", lambda: uv.learners.logistic(1.0, max_iter=0)),
+    ROW("kernel", "cosine", "linear, rbf", lambda: uv.learners.kernel_ridge(1.0, kernel="cosine")),
+    ROW("gamma", "got 0", "None", lambda: uv.learners.kernel_ridge(1.0, gamma=0)),
+    ROW("tie", "coin", "first, second", lambda: uv.learners.majority("coin")),
+    ROW("matrix", "(2, 3)", "shape", lambda: uv.learners.smoother(np.ones((2, 3)))),
+    ROW("learning", "bool", "array", lambda: uv.designs.Design(None, TESTED)),
+    ROW("testing", "bool", "array", lambda: uv.designs.Design(LEARNT, np.ones(2))),
+    ROW("groups", "Groups of 24 rows", "must be", lambda: uv.designs.KFold(3).check(24, Y)),
+    ROW("strata", "24 observations", "classes", lambda: stratified(X)),
+    ROW("stratify", "True", "leave it", lambda: stratified(None)),
+]
+# fmt: on
+
+
+# fmt: off
+OF_TABLES = [
+    ROW("predictions", "ndarray", "names to columns", lambda: judged("mcc", given=X)),
+    ROW("predictions", "contains 6, 7", "labels of the same type",
+        lambda: uv.Losses.from_predictions(Y, {"a": Y + 6}, loss=[[0, 1], [1, 0]])),
+    ROW("y", "'z'", "which has 'a'", lambda: uv.Losses.from_predictions("z", FRAME)),
+    ROW("predictions", "sum to", "1", lambda: judged("log", given={"a": np.c_[Y, Y]})),
+    ROW("folder", ".", "name a file", lambda: uv.Losses.from_predictions(Y, ".")),
+    ROW("fold", "shape (24,)", "repeats", lambda: rules(fold=np.stack([FOLD, FOLD]))),
+    ROW("fold", "DataFrame", "one column", lambda: rules(fold=pd.DataFrame(FOLD))),
+    ROW("repeat", "fold", "does not apply without", lambda: rules(repeat=FOLD)),
+    ROW("predictions", "another order", "index",
+        lambda: judged("mcc", FRAME.y, {"a": FRAME.y[::-1]})),
+    ROW("learners", "surrogate", "decode",
+        lambda: arrays(learners=[HALF, "b"], values=np.zeros((2, 2, 2)))),
+    ROW("results", "empty", "pass the results", lambda: sklearns({}, n_obs=24)),
+    ROW("results", "no indices", "pass cv=", lambda: sklearns({"a": [1.0]})),
+    ROW("y", "response", "must contain", lambda: sklearns({"a": [1.0] * 5}, cv=5)),
+    ROW("cv", "without a seed", "random_state",
+        lambda: sklearns({"a": [1.0] * 4}, cv=KFold(4, shuffle=True), y=Y)),
+    ROW("score", "missing", "as in score='accuracy'",
+        lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score=None)),
+    ROW("greater_is_better", "strange", "True",
+        lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score="strange")),
+    ROW("test_score", "[1]", "a key", lambda: sklearns({"a": OF_FOLDS}, n_obs=24, test_score=[1])),
+    ROW("correct", "got list", "names to columns", lambda: uv.Losses.from_correct([1, 0])),
+    ROW("run_id", "None", "a name", lambda: uv.Losses.from_mlflow(None, predictions="a")),
+    ROW("losses", "got dict", "uv.Losses", lambda: uv.CorrectedTTest.from_losses({})),
+    ROW("losses", "got list", "uv.Losses", lambda: uv.DeLongTest.joint([0.1])),
+    ROW("group_weight", "array", "group, row",
+        lambda: uv.DeLongTest.joint(rules("auc"), group_weight=np.ones(2))),
+    ROW("test", "3", "use one of", lambda: uv.TestSpec(3)),
+    ROW("folds", "no option", "it has design", lambda: uv.TestSpec("corrected_t", {"folds": 5})),
+    ROW("loss", "comparison", "decides it", lambda: uv.TestSpec("corrected_t", {"loss": "log"})),
+    ROW("rho", "no option", "it has none", lambda: uv.TestSpec("corrected_t", {}, {"rho": 0.1})),
+    ROW("path", "got 3", "the name of a file", lambda: rules().save(3)),
+    ROW("path", "a.csv", ".npz or .json", lambda: rules().save("a.csv")),
+    ROW("max_bytes", "got 0", "positive integer", lambda: uv.Losses.load("a.npz", max_bytes=0)),
+    ROW("own", "metric", "cannot be saved",
+        lambda: judged(uv.metrics.Cells(lambda table: table[0, 0], "own")).save("a.json")),
+    ROW("version", "99", "upgrade ucvtest", lambda: read(version=99)),
+    ROW("version", "got '1'", "format version", lambda: read(version="1")),
+    ROW("estimate", "[1]", "another type", lambda: read(estimate=[1])),
+    ROW("data", "TestResult.to_dict", "written by", lambda: uv.TestResult.from_dict({})),
+    ROW("version", "99", "upgrade ucvtest", lambda: losses_read(version=99)),
+    ROW("means", "numbers of shape", "must contain", lambda: losses_read(means=[[0.5]])),
+    ROW("n_obs", "1000000000000000", "needs", lambda: losses_read(n_obs=10**15)),
+    ROW("data", "losses", "does not contain", lambda: uv.Losses.from_dict([1, 2])),
+    ROW("groups", "numbered", "first appear",
+        lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": [1, 0] * 12})),
+    ROW("alpha", "got 0.7", "between", lambda: roc(alpha=0.7)),
+    ROW("thresholds", "nan", "finite numbers", lambda: roc(thresholds=[0.1, math.nan])),
+    ROW("y", "one class only", "two", lambda: uv.curves.roc(0 * Y, {"a": X[:, 0]})),
+    ROW("predictions", "one or two", "in predictions", lambda: roc(RULES | {"c": X[:, 0]})),
+    ROW("predictions", "difference", "use another name", lambda: roc({"difference": X[:, 0]})),
+    ROW("bins", "got 0", "at least", lambda: uv.curves.calibration(Y, CHANCES, bins=0)),
+    ROW("predictions", "missing", "pass", lambda: uv.curves.roc(Y)),
+    ROW("pos_label", "losses", "known to", lambda: uv.curves.roc(rules("auc"), pos_label=0)),
+    ROW("kind", "area", "this curve has", lambda: roc().plot(kind="area")),
+    ROW("result", "got dict", "a TestResult", lambda: uv.cite({})),
+    ROW("with_verdict", "array", "True or False", lambda: RESULT.summary(with_verdict=np.ones(2))),
+    ROW("logs_to", "array", "name", lambda: uv.hooks.remove_logging(np.ones(2))),
+    ROW("make_bar", "'bar'", "function of a description", lambda: uv.hooks.bars_by("bar")),
+    ROW("message", "got 1", "text", lambda: uv.hooks.warn_caller(1)),
+    ROW("precision", "got 0", "positive", lambda: uv.resamples_for_precision(0)),
+    ROW("alpha", "'5%'", "between 0 and 1", lambda: uv.codes.critical_values("5%", 5, 5)),
+    ROW("method", "exact", "wmw", lambda: uv.codes.critical_values(0.05, 5, 5, "exact")),
+    ROW("n0", "[0]", "positive integers", lambda: uv.codes.critical_values(0.05, 0, 5)),
+    ROW("n_errors", "got 1.5", "an integer", lambda: uv.codes.light_code_bounds(1.5, 8, 4)),
+]
+# fmt: on
+
+KERNELS = uv.kernels
+
+# fmt: off
+OF_KERNELS = [
+    ROW("scores", "(2, 3)", "shape (n, n)",
+        lambda: KERNELS.leave_pair_out.errors(np.ones((2, 3)), [0, 1])),
+    ROW("y", "0 and 1", "both", lambda: KERNELS.leave_pair_out.errors(np.eye(2), [1, 1])),
+    ROW("groups", "hat matrix", "LeavePairOutTest",
+        lambda: KERNELS.leave_pair_out.smoother_errors(np.eye(4) / 2, np.eye(4, dtype=bool)[:1],
+            groups=[0, 0, 1, 1] )),
+    ROW("e", "1 numbers", "finite",
+        lambda: KERNELS.fold_covariance.moments([0, math.nan, 1], [0, 0, 1])),
+    ROW("fold", "one fold only", "at least 2",
+        lambda: KERNELS.fold_covariance.moments(np.zeros(3), np.zeros(3, int))),
+    ROW("rho", "got 1", "below 1",
+        lambda: KERNELS.fold_covariance.variance_given_rho(2.0, 1.0, n_obs=8, fold_size=2)),
+    ROW("tested", "0 and 1", "only", lambda: KERNELS.influence.auc(X.T[:1], 2 * TESTED[:1], Y)),
+    ROW("scores", "one shape", "tested", lambda: KERNELS.influence.auc(X.T, TESTED, Y)),
+    ROW("fold_values", "1 NaN", "needs a value",
+        lambda: KERNELS.influence.ad_hoc_variances([[0.1, math.nan]])),
+    ROW("loss", "hinge", "squared",
+        lambda: KERNELS.permutation.generalization(np.ones((1, 2)), np.ones((1, 2)), np.ones(2),
+            "hinge" )),
+    ROW("smoother", "(2, 3)", "(n, n)",
+        lambda: KERNELS.permutation.effective_degrees(np.ones((2, 3)))),
+    ROW("delta", "got 1", "between 0 and 1",
+        lambda: KERNELS.permutation.error_bound(0.1, 0.1, 10, 1)),
+    ROW("L1", "0 and 1 only", "L2",
+        lambda: KERNELS.ustatistic.from_pairs(X.T, X.T, 2 * TESTED[:2], TESTED[2:])),
+    ROW("L1", "disjoint", "row by row",
+        lambda: KERNELS.ustatistic.from_pairs(X.T, X.T, TESTED[:2], TESTED[:2])),
+    ROW("learnt", "0 and 1 only", "contain",
+        lambda: KERNELS.auc_ustatistic.from_scores(X.T, 2 * TESTED[:2], Y)),
+    ROW("scores", "cannot be made an array", "scores",
+        lambda: KERNELS.auc_ustatistic.from_scores([1, [2]], TESTED, Y)),
+    ROW("y", "24 observations", "0 and 1",
+        lambda: KERNELS.auc_ustatistic.from_scores(X.T, TESTED[:2], Y + 5)),
+    ROW("group_weight", "row", "groups",
+        lambda: KERNELS.influence.error(np.eye(4), np.eye(4), group_weight="row")),
+    ROW("lam", "determine the fit", "raise",
+        lambda: uv.learners.hat_matrix(uv.learners.ridge(0.0), np.eye(3))),
+    ROW("k", "got 0", "positive integer", lambda: uv.learners.knn_leave_p_out(X, Y, 0, 3)),
+    ROW("held_out", "(2,)", "(R, s)",
+        lambda: uv.learners.held_out_predictions(np.eye(4) / 2, np.ones(4), [0, 1])),
+]
+# fmt: on
+
+PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 """What only callers of Python can ask."""
