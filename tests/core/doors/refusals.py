@@ -106,6 +106,24 @@ def in_folds(n_folds: int = 4) -> uv.Losses:
     return uv.Losses.from_arrays(values, ~testing, testing=testing, learners=["a", "b"])
 
 
+def drawn() -> uv.Losses:
+    """Losses of learning sets in disjoint pairs."""
+    design = uv.designs.DisjointSets(6, 20).draw(24, np.random.default_rng(0))
+    values = np.stack([(np.arange(24) + each) % 3 % 2 * design.testing for each in range(2)])
+    return uv.Losses.from_arrays(values * 1.0, design.learning, testing=design.testing)
+
+
+def five_by_two() -> uv.Losses:
+    design = uv.designs.KFold(2, 5).draw(24, np.random.default_rng(0))
+    values = np.stack([(np.arange(24) + each) % 3 % 2 * design.testing for each in range(2)])
+    return uv.Losses.from_arrays(values * 1.0, design.learning, testing=design.testing)
+
+
+def of_auc() -> uv.Losses:
+    """Decision scores of a cross-validation."""
+    return uv.Losses.from_arrays(X[:, 0] * TESTED, LEARNT, testing=TESTED, loss="auc", y=Y)
+
+
 SCORES = {"a": [0.5, 0.75, 0.5, 0.75], "b": [0.5, 0.5, 0.5, 0.75]}
 
 
@@ -219,6 +237,18 @@ OF_DATA = [
     ROW("weights", "auc", "mean",
         lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, loss="auc")),
     ROW("weights", "rows alike", "use", lambda: uv.McNemarTest(X, Y, *FITTED, weights=WEIGHTS)),
+    ROW("y", "is empty", "at least one", lambda: judged("mcc", [], {"a": []})),
+    ROW("missing", "formula", "dropna",
+        lambda: uv.NaiveTTest.from_formula("y ~ .", FRAME, counted, missing="drop")),
+    ROW("event", "0 everywhere", "at least one event", lambda: uv.survival(TIMES.time, 0 * Y)),
+    ROW("event", "1 missing values", "drop", lambda: uv.survival(TIMES.time, [None, *Y[1:]])),
+    ROW("time", "24 values", "event", lambda: uv.survival(TIMES.time, Y[1:])),
+    ROW("weights", "group_weight='group'", "group_weight='row'",
+        lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, groups=GROUPS)),
+    ROW("class", "has 2 groups", "at least 3 of each",
+        lambda: uv.UStatisticTest(X, (GROUPS < 2) * 1, counted, groups=GROUPS, loss="auc")),
+    ROW("class", "2 observations", "at least",
+        lambda: uv.UStatisticTest(X, (X[:, 0] < np.sort(X[:, 0])[2]) * 1, counted, loss="auc")),
 ]
 
 OF_LEARNERS = [
@@ -245,6 +275,16 @@ OF_LEARNERS = [
     ROW("learner", "ridge", "cox", lambda: uv.UStatisticTest(X, TIMES, "ridge:1", metric="uno")),
     ROW("backend", "gpu", "auto, jax, sklearn", lambda: ustatistic(backend="gpu")),
     ROW("backend", "counted", "auto", lambda: ustatistic(backend="jax")),
+    ROW("learner", "lasso_path:x", "50 penalties", lambda: learner("lasso_path:x")),
+    ROW("penalize_intercept", "yes", "true or false",
+        lambda: learner("ridge:1,penalize_intercept=yes")),
+    ROW("learner", "polynomial:30", "raise lam",
+        lambda: uv.UStatisticTest(X[:, :1], AMOUNTS, "polynomial:30")),
+    ROW("learner", "lda", "varies", lambda: uv.CorrectedTTest(0 * X, Y, "lda", "qda")),
+    ROW("learner", "needs learn_size >= 4", "use ridge",
+        lambda: uv.UStatisticTest(X, Y, "lda", learn_size=2)),
+    ROW("learner", "no score for each class", "lda, qda",
+        lambda: uv.UStatisticTest(*MANY, "ridge:1", loss="auc")),
 ]
 
 OF_QUESTIONS = [
@@ -318,6 +358,39 @@ OF_QUESTIONS = [
         lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0)),
     ROW("stratify", "True", "labels",
         lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True))),
+    ROW("loss", "scoring", "exclude each other", lambda: made(loss="log", scoring="f1")),
+    ROW("y", "needs class labels", "use 'squared'",
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, loss="zero_one")),
+    ROW("metric", "y has 3", "name one", lambda: uv.UStatisticTest(*MANY, counted, metric="f1")),
+    ROW("metric", "harrell", "needs survival times", lambda: ustatistic(metric="harrell")),
+    ROW("metric", "average_precision", "use", lambda: ustatistic(metric="average_precision")),
+    ROW("metric", "scoring", "exclude",
+        lambda: uv.InfluenceFunctionTest(X, Y, counted, metric="error", scoring="roc_auc")),
+    ROW("metric", "loss='auc'", "two different things",
+        lambda: uv.InfluenceFunctionTest(X, Y, counted, loss="auc", metric="error")),
+    ROW("scoring", "neg_log_loss", "'roc_auc' or 'accuracy'",
+        lambda: uv.InfluenceFunctionTest(X, Y, counted, scoring="neg_log_loss")),
+    ROW("scoring", "accuracy", "leave scoring out",
+        lambda: uv.LeavePairOutTest(X, Y, counted, scoring="accuracy")),
+    ROW("null_value", "got 0", "positive",
+        lambda: uv.UStatisticTest(X, Y, *TWO, loss="log", contrast="ratio", null_value=0)),
+    ROW("contrast", "AUC", "mean loss",
+        lambda: uv.UStatisticTest(X, Y, *TWO, loss="auc", contrast="ratio")),
+    ROW("contrast", "f1", "about losses",
+        lambda: uv.UStatisticTest(X, Y, *TWO, metric="f1", contrast="ratio")),
+    ROW("null_value", "one learner", "FiveByTwoTTest", lambda: uv.FiveByTwoFTest(X, Y, counted)),
+    ROW("learn_size", "(12, 3)", "use learn_size=(5, 5)",
+        lambda: ustatistic(learn_size=(12, 3), loss="auc")),
+    ROW("X", "has 2 observations", "at least 3",
+        lambda: uv.FoldCovarianceTest(X[:2], [0, 1], counted, n_folds=2)),
+    ROW("X", "has 3 observations", "at least 4", lambda: uv.UStatisticTest(X[:3], Y[:3], counted)),
+    ROW("design", "5 splits", "HoldOut",
+        lambda: uv.HoldOutTest(X, Y, counted, design=uv.designs.RandomSplits(5))),
+    ROW("design", "one observation", "test more",
+        lambda: uv.HoldOutTest(X, Y, counted, design=uv.designs.HoldOut(0.01))),
+    ROW("design", "out of order", "TimeSeriesSplit",
+        lambda: uv.DieboldMarianoTest(X, AMOUNTS, *TWO, design=5)),
+    ROW("n_repeats", "2", "n_repeats=1", lambda: made(design=uv.designs.KFold(24, 2))),
 ]
 
 OF_FITS = [
@@ -391,6 +464,29 @@ OF_FITS = [
     ROW("stop_after", "got 101", "use 10", lambda: permuted().fit(stop_after=101)),
     ROW("stop_after", "exact", "n_permutations", lambda: permuted().fit("exact", stop_after=5)),
     ROW("sampling", "rademacher", "groups", lambda: permuted(groups=GROUPS).fit(10, "rademacher")),
+    ROW("variance", "within_fold", "all_pairs",
+        lambda: uv.CrossValidationWaldTest(X, Y, counted, metric="f1").fit("within_fold")),
+    ROW("variance", "within_fold", "fewer folds",
+        lambda: uv.CrossValidationWaldTest(X, Y, counted, design=24).fit("within_fold")),
+    ROW("scheme", "kfold", "monte_carlo",
+        lambda: influence(groups=np.arange(24) // 3).fit(scheme="kfold")),
+    ROW("n_folds", "25", "leave_one_out",
+        lambda: influence(n_folds=25, metric="error").fit(scheme="kfold")),
+    ROW("schemes", "got 'kfold'", "('repeated',)",
+        lambda: influence().compare_variances(50, "kfold")),
+    ROW("pvalue", "wmw", "permutation",
+        lambda: uv.LeavePairOutTest(X, Y, counted, groups=GROUPS).fit("wmw")),
+    ROW("stop_after", "5", "permutations", lambda: pairs_left_out().fit("wmw", stop_after=5)),
+    ROW("interval", "hall", "metric='f1'", lambda: ustatistic(metric="f1").fit(interval="hall")),
+    ROW("variance", "clipped", "use one of auto, midpoint",
+        lambda: ustatistic(loss="auc").fit(variance="clipped")),
+    ROW("variance", "midpoint", "at most half of each class",
+        lambda: ustatistic(loss="auc", learn_size=18).fit(variance="midpoint")),
+    ROW("variance", "few", "learn_size", lambda: ustatistic(learn_size=14).fit(variance="few")),
+    ROW("kappa_profile", "AUC", "another loss", lambda: ustatistic(loss="auc").kappa_profile()),
+    ROW("kappa_profile", "f1", "use a loss", lambda: ustatistic(metric="f1").kappa_profile()),
+    ROW("n_pairs", "auto", "an integer", lambda: ustatistic().kappa_profile(n_pairs="auto")),
+    ROW("n_pairs", "60", "raise max_fits to 120", lambda: ustatistic().fit(60, max_fits=50)),
 ]
 
 OF_LOSSES = [
@@ -428,6 +524,28 @@ OF_LOSSES = [
     ROW("design", "4-fold", "KFold(2, n_repeats=5)",
         lambda: uv.FiveByTwoTTest.from_losses(in_folds())),
     ROW("design", "one draw", "several", lambda: uv.UStatisticTest.from_losses(in_folds(2))),
+    ROW("design", "6 to 12 of 12", "the same number in every split",
+        lambda: uv.UStatisticTest.from_losses(of_auc())),
+    ROW("design", "one draw", "RandomSplits",
+        lambda: uv.UStatisticTest.from_losses(in_folds(), 0, 1)),
+    ROW("kappa_profile", "losses", "X and y",
+        lambda: uv.UStatisticTest.from_losses(drawn(), 0).kappa_profile()),
+    ROW("checkpoint", "losses are given", "does not apply",
+        lambda: uv.UStatisticTest.from_losses(drawn(), 0).fit(checkpoint="a.json")),
+    ROW("variance", "asymptotic", "midpoint",
+        lambda: uv.UStatisticTest.from_losses(drawn(), 0).fit(variance="asymptotic")),
+    ROW("n_repeats", "7", "leave it out",
+        lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(7)),
+    ROW("losses", "log", "error rate",
+        lambda: uv.InfluenceFunctionTest.from_losses(arrays(loss="log"))),
+    ROW("losses", "zero_one", "scores", lambda: uv.LeavePairOutTest.from_losses(in_folds(), 0)),
+    ROW("design", "every pair", "LeavePairOut", lambda: uv.LeavePairOutTest.from_losses(of_auc())),
+    ROW("variance", "AUC", "leave it out",
+        lambda: uv.CrossValidationWaldTest.from_losses(of_auc()).fit("within_fold")),
+    ROW("design", "one resample", "two",
+        lambda: uv.CorrectedTTest.from_losses(scores({"a": [0.5], "b": [0.75]}, design="splits"))),
+    ROW("max_fits", "losses are given", "does not apply",
+        lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(max_fits=9)),
 ]
 
 OF_COMPARISONS = [
@@ -474,6 +592,27 @@ OF_COMPARISONS = [
     ROW("max_bytes", "1e-08", "fewer", lambda: uv.evaluate(counted, X, Y, 4, max_bytes=10)),
     ROW("checkpoint", "got 3", "the name of a file",
         lambda: uv.evaluate(counted, X, Y, 4, checkpoint=3)),
+    ROW("correction", "simultaneous", "ratios",
+        lambda: compared(tests="ustatistic", loss="squared", contrast="ratio",
+            correction="simultaneous")),
+    ROW("correction", "clipped", "midpoint",
+        lambda: compared(tests=uv.TestSpec("ustatistic", fit={"variance": "clipped"}),
+            correction="simultaneous")),
+    ROW("n_pairs", "exact", "leave it out",
+        lambda: compared(tests=uv.TestSpec("ustatistic", {"learn_size": 2}, {"n_pairs": "exact"}),
+            correction="simultaneous")),
+    ROW("correction", "weights", "holm",
+        lambda: uv.compare(X, Y, FITTED, weights={"loss": WEIGHTS}, correction="simultaneous")),
+    ROW("max_fits", "metrics", "call once",
+        lambda: compared(tests="recommended", metric=["f1", "log"], max_fits=100)),
+    ROW("design", "losses are given", "leave it out",
+        lambda: uv.compare_losses(in_folds(), uv.TestSpec("naive_t", {"design": 5}))),
+    ROW("n_folds", "49", "at least 49",
+        lambda: compared(tests=uv.TestSpec("corrected_t", {"design": uv.designs.KFold(49)}))),
+    ROW("criterion", "fpe", "does not exist",
+        lambda: uv.select_model(X, AMOUNTS, ["knn:3"], "fpe", n_folds=4)),
+    ROW("criterion", "rademacher", "groups",
+        lambda: selected(criterion="rademacher", groups=GROUPS)),
 ]
 
 OF_PLANS = [
@@ -502,6 +641,20 @@ OF_PLANS = [
     ROW("goal", "truth", "test, interval", lambda: uv.advise(60, goal="truth")),
     ROW("metric", "average_precision", "learners",
         lambda: uv.advise(60, metric="average_precision")),
+    ROW("groups", "here", "does not apply",
+        lambda: uv.plan(lambda rng, n: (X, Y), None, *TWO, width=0.1, groups=Y)),
+    ROW("learner", "missing", "name one", lambda: uv.plan(X, Y, width=0.1)),
+    ROW("alpha", "got 2", "use 0.05", lambda: planned(width=0.1, alpha=2)),
+    ROW("width", "got -1", "above 0", lambda: planned(width=-1)),
+    ROW("pilot_size", "here", "does not apply", lambda: planned(width=0.1, pilot_size=3)),
+    ROW("loss", "3 times the error rate", "zero_one",
+        lambda: planned(width=0.1, loss=[[0, 3], [3, 0]])),
+    ROW("losses", "of learners", "X and y", lambda: uv.plan(in_folds(), difference=0.1)),
+    ROW("X", "result of a test", "X and y", lambda: uv.plan(RESULT, difference=0.1)),
+    ROW("ratio", "fixed rules", "difference", lambda: uv.plan(rules(), ratio=0.9)),
+    ROW("learn_size", "24 observations", "at most", lambda: planned(difference=0.1, learn_size=20)),
+    ROW("kind", "curves", "this plan has", lambda: uv.plan(rules(), width=0.1).plot(kind="curves")),
+    ROW("n", "2", "too few", lambda: uv.advise(2)),
 ]
 
 OF_PREDICTIONS = [
@@ -574,6 +727,32 @@ OF_PREDICTIONS = [
     ROW("loss", "r2", "greater_is_better=True", lambda: arrays(loss="r2")),
     ROW("loss", "auc", "labels of two classes", lambda: arrays(loss="auc")),
     ROW("learners", "1 different names", "1", lambda: arrays(learners=["a", "b"])),
+    ROW("loss", "metric", "exclude each other",
+        lambda: uv.Losses.from_predictions(Y, LABELS, loss="log", metric="f1")),
+    ROW("sample_weight", "f1", "leave it out", lambda: judged("f1", sample_weight=WEIGHTS)),
+    ROW("metric", "needs class labels", "'r2'", lambda: judged("f1", AMOUNTS, RULES)),
+    ROW("pos_label", "r2", "leave it out", lambda: judged("r2", AMOUNTS, RULES, pos_label=1)),
+    ROW("pos_label", "uno", "leave it out", lambda: survived(metric="uno", pos_label=1)),
+    ROW("predictions", "goes from", "probabilities", lambda: survived(metric="brier(3)")),
+    ROW("kappa_linear", "order of the classes", "numbers",
+        lambda: judged("kappa_linear", np.take(["low", "mid", "top"], np.arange(24) % 3),
+            {"a": np.take(["low", "mid", "top"], FOLD % 3)})),
+    ROW("metric", "log", "make the losses", lambda: judged("mcc").about("log")),
+    ROW("fold", "got shape ()", "a row for each repeat", lambda: rules(fold=5)),
+    ROW("max_fpr", "partial_auc(2)", "at most 1", lambda: judged("partial_auc(2)", given=RULES)),
+    ROW("correct", "2", "1 and 0", lambda: uv.Losses.from_correct({"a": [1, 2]})),
+    ROW("correct", "1 values", "2 are needed",
+        lambda: uv.Losses.from_correct({"a": [1, 0], "b": [1]})),
+    ROW("groups", "'id'", "which has 'a'",
+        lambda: uv.Losses.from_correct({"a": [1, 0]}, groups="id")),
+    ROW("n_folds", "repeated_kfold", "must be given", lambda: scores(design="repeated_kfold")),
+    ROW("n_folds", "3", "scores of all folds", lambda: scores(design="repeated_kfold", n_folds=3)),
+    ROW("score", "got 3", "name", lambda: scores(score=3)),
+    ROW("values", "1", "never above 0",
+        lambda: arrays(loss="neg_log_loss", values=[[0, 1], [1, 0]], greater_is_better=True)),
+    ROW("y", "shape (2,)", "(3,)", lambda: arrays(y=[0, 1, 1])),
+    ROW("loss", "roc_auc", "decision scores", lambda: arrays(loss="roc_auc")),
+    ROW("split", "tests nothing", "0", lambda: arrays(learning=[[1, 1], [0, 1]])),
 ]
 # fmt: on
 
@@ -597,6 +776,16 @@ OF_ANSWERS = [
     ROW("test", "hold_out", "use one of delong", lambda: JOINT.of_test("hold_out")),
     ROW("correction", "simultaneous", "with", lambda: uv.compare_losses(rules()).best_set()),
     ROW("learner", "'d'", "one of a, b", lambda: rules().number_of("d")),
+    ROW("confidence_level", "got 95", "use 0.95", lambda: RESULT.confidence_interval(95)),
+    ROW("path", "a.txt", "must end in", lambda: RESULT.save_plot("a.txt")),
+    ROW("path", "got 3", "name of a file", lambda: RESULT.save_plot(3)),
+    ROW("ax", "got 'here'", "subplots", lambda: RESULT.plot(ax="here")),
+    ROW("noninferiority", "one learner", "null_value",
+        lambda: uv.UStatisticTest.from_losses(drawn(), 0).fit().noninferiority(0.1)),
+    ROW("equivalence", "rope", "fit",
+        lambda: uv.BayesianTTest.from_losses(in_folds()).fit().equivalence(-0.1, 0.1)),
+    ROW("equivalence", "an interval", "UStatisticTest",
+        lambda: uv.FiveByTwoFTest.from_losses(five_by_two()).fit().equivalence(-0.1, 0.1)),
 ]
 # fmt: on
 
