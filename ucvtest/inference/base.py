@@ -10,21 +10,21 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number, named_options
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
-from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import in_time
+from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
 from ucvtest.inference.notes import about_clusters, about_weights
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
@@ -84,7 +84,8 @@ class HypothesisTest(ABC):
         "knn:3", or a callable ``(X_train, y_train, X_test) -> predictions``; with a name of its
         own as ``{"name": learner}``.
     other : learner, optional
-        The learner to compare with; estimates are `learner` minus `other`.
+        The learner to compare with, on the same learning and test sets; estimates are `learner`
+        minus `other`.
     null_value : float, optional
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
@@ -202,15 +203,18 @@ class HypothesisTest(ABC):
         super().__init_subclass__(**options)
         if "method_name" in vars(cls) and "r_function" not in vars(cls):
             cls.r_function = f"{cls.method_name}_test"
-        # Here, as a class that inherits them is the one that the user called.
-        for name in ("__init__", "fit"):
-            if name in vars(cls):
-                setattr(cls, name, named_options(vars(cls)[name]))
+        base: Any = cls.__base__
+        for name in {"__init__", "fit", "from_losses"} & set(vars(cls)):
+            own = vars(cls)[name]
+            function = spelled_out(own.__func__ if isinstance(own, classmethod) else own)
+            function.__doc__ = documented(function.__doc__, getattr(base, name).__doc__, function)
+            setattr(cls, name, classmethod(function) if isinstance(own, classmethod) else function)
+        cls.__doc__ = documented(cls.__doc__, base.__doc__, cls.__init__)
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""
 
-    @named_options
+    @spelled_out
     def __init__(
         self,
         X: Any,
@@ -218,33 +222,11 @@ class HypothesisTest(ABC):
         learner: Any,
         other: Any = None,
         *,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
         output: Output | None = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
         weights: Any = None,
+        **ask: Unpack[Ask],
     ) -> None:
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            output=output,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            scoring=scoring,
-            missing=missing,
-            weights=weights,
-        )
-        self._ask(question)
+        self._ask(self.question_of(X, y, learner, other, output=output, weights=weights, **ask))
 
     @classmethod
     def question_of(
@@ -322,7 +304,7 @@ class HypothesisTest(ABC):
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
-    @named_options
+    @spelled_out
     def from_losses(
         cls,
         losses: Losses,
@@ -590,14 +572,8 @@ class HypothesisTest(ABC):
     # ------------------------------------------------------------------------------- the fit
 
     @abstractmethod
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    @spelled_out
+    def fit(self, **run: Unpack[Run]) -> TestResult:
         """Estimate and test; subclasses add the options of their own.
 
         Parameters
@@ -632,9 +608,11 @@ class HypothesisTest(ABC):
         """
         return None
 
-    def _fit(self, options: Any, execution: Execution, progress: bool | None) -> TestResult:
+    def _fit(self, options: Any, run: Run, execution: Execution | None = None) -> TestResult:
         """The result, with its options validated, announced to hooks."""
-        result = self.run(options, execution, progress)
+        if execution is None:
+            execution = self.question.execution(**run)
+        result = self.run(options, execution, run.get("progress"))
         hooks.announce(self, result)
         return result
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
 from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
@@ -221,12 +222,7 @@ class Question(ABC):
         """The seed of the draws, as settings keep it; nothing where none were made."""
 
     @abstractmethod
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """How fits are run; arguments about draws and fits are refused where losses are given."""
 
     def refuse_budget(self, **arguments: Any) -> None:
@@ -411,14 +407,9 @@ class DataQuestion(Question):
         """See `Question`."""
         return {"rng": execution.seed}
 
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """See `Question`."""
-        return Execution.of(rng, n_jobs, batch_size)
+        return Execution.of(run.get("rng"), run.get("n_jobs"), run.get("batch_size"))
 
     @contextmanager
     def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
@@ -586,14 +577,10 @@ class LossesQuestion(Question):
         """See `Question`."""
         return {}
 
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """See `Question`."""
-        refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+        run.pop("progress", None)
+        refuse_arguments(**run)
         # The generator decides nothing.
         return Execution(np.random.default_rng(0), None)
 

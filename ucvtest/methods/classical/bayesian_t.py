@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference.arguments import Run
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
@@ -55,12 +56,6 @@ class BayesianTTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
@@ -70,13 +65,6 @@ class BayesianTTest(ResamplingTest):
         one. Another loss of one learner has no default: the result is then the interval alone.
     alternative : {"two-sided", "less", "greater"}
         Which limits the credible interval has: "less" gives an upper limit only.
-    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -114,15 +102,7 @@ class BayesianTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def fit(
-        self,
-        rope: float | None = None,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, rope: float | None = None, **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where losses are not given, and compute the posterior.
 
         Parameters
@@ -131,23 +111,14 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
 
         Returns
         -------
         TestResult
             `diagnostics` contain the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
             and `statistic` are NaN.
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(rope)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(rope), run)
 
     def fit_options(self, rope: float | None = None) -> BayesianTOptions:
         """The options of `fit`, validated."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import without_spread
@@ -70,25 +71,11 @@ class CrossValidationWaldTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same folds; the estimate is `learner` minus `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation done once, leave-one-out included; by default 10 folds. For the
         AUC it may be repeated.
     loss : str, callable, Loss or matrix, optional
         "auc" is the area under the ROC curve within folds.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -169,15 +156,7 @@ class CrossValidationWaldTest(ResamplingTest):
         if not has_both_classes.any():
             super().check_test_sets(design)
 
-    def fit(
-        self,
-        variance: Variance = "all_pairs",
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, variance: Variance = "all_pairs", **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -185,21 +164,8 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table. The AUC has its own variance; metrics such as "f1" have only "all_pairs".
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a fold.
         """
-        options = self.fit_options(variance)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(variance), run)
 
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""

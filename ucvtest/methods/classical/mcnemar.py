@@ -38,8 +38,6 @@ class McNemarTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
     learner, other : learner
         Two learners; the estimate is `learner` minus `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
@@ -49,15 +47,8 @@ class McNemarTest(ResamplingTest):
         This test has no other loss.
     null_value : float, optional
         0; this test has no other null value.
-    alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
     weights
         None: all rows have the same weight in this test.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----

@@ -37,24 +37,12 @@ class NestedCrossValidationTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same folds; the estimate is `learner` minus `other`.
     design : uv.designs.NestedKFold, optional
         By default 10 folds and 20 repetitions. The rule learnt without two folds serves as inner
         rule of both: K(K + 1)/2 fits a repetition instead of K^2.
     loss : str, callable, Loss or matrix, optional
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
     weights
         Not for this test, which counts rows alike; None.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----

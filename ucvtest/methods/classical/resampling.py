@@ -5,23 +5,22 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
-from ucvtest.data.groups import Clusters, Groups, GroupWeight, units_of
-from ucvtest.data.missing import Missing
+from ucvtest.data.groups import Clusters, Groups, units_of
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
+from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
@@ -34,7 +33,6 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import same_everywhere
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.wald import Alternative
 
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
@@ -55,17 +53,14 @@ class ResamplingTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
     design : uv.designs object, int, scikit-learn splitter or list of splits, optional
         The resampling design; an integer is the number of folds. By default the class's
         `default_design`. For "auc", our designs are stratified unless they have ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
-    null_value, alternative, pos_label, groups, group_weight, backend, scoring
-        See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+    null_value : float, optional
+        Value of the estimand under H0; by default 0 for two learners, 1/2 for the AUC of one, and
+        otherwise none.
     metric : str or metric, optional
         Instead of a loss, a metric that is not a mean of losses, such as "f1": see
         `Losses.from_predictions`.
@@ -73,11 +68,6 @@ class ResamplingTest(HypothesisTest):
         scikit-learn's argument instead of `design`. An integer means the same as in
         `cross_val_score`: folds of adjacent rows, stratified for classes. With groups it is
         ``KFold(cv, stratify=True)`` of groups for classes, and ``KFold(cv)`` otherwise.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
     """
 
     takes_groups = True
@@ -97,33 +87,12 @@ class ResamplingTest(HypothesisTest):
         other: Any = None,
         *,
         design: Any = None,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        metric: Any = None,
-        missing: Missing = "raise",
         cv: Any = None,
+        metric: Any = None,
         weights: Any = None,
+        **ask: Unpack[Ask],
     ) -> None:
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            scoring=scoring,
-            metric=metric,
-            missing=missing,
-            weights=weights,
-        )
+        question = self.question_of(X, y, learner, other, metric=metric, weights=weights, **ask)
         self._ask(question, design, cv)
 
     by_rows: bool
@@ -197,32 +166,9 @@ class ResamplingTest(HypothesisTest):
     def _check_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use."""
 
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
-        """Evaluate the learners unless losses are given, and test.
-
-        Parameters
-        ----------
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
-        """
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(None, execution, progress)
+    def fit(self, **run: Unpack[Run]) -> TestResult:
+        """Evaluate the learners unless losses are given, and test."""
+        return self._fit(None, run)
 
     # --------------------------------------------------------------- from losses to a result
 
