@@ -25,14 +25,13 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
-from ucvtest.inference.notes import about_clusters, about_weights
-from ucvtest.inference.positive_class import about_positive
+from ucvtest.inference.notes import about_clusters, about_positive, about_weights
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
     Question,
     by_name,
-    chosen_learners,
+    check_losses,
 )
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
@@ -334,22 +333,39 @@ class HypothesisTest(ABC):
         ValueError
             If the test does not accept the design of the losses, or an argument cannot be used.
         """
-        difference = chosen_learners(losses, learner, other)
-        return cls.about(cls.question_of_losses(difference, null_value, alternative, group_weight))
+        question = cls.question_of_losses(
+            losses, learner, other, null_value, alternative, group_weight
+        )
+        return cls.about(question)
 
     @classmethod
     def question_of_losses(
         cls,
-        difference: LossDifference,
+        losses: Losses,
+        learner: str | int | None,
+        other: str | int | None,
         null_value: float | None,
         alternative: Alternative,
         group_weight: GroupWeight | None,
     ) -> LossesQuestion:
         """Validate the part common to all tests on losses."""
-        auc = difference.losses.metric.ranks_pairs
-        paired = difference.other is not None
-        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        by_rows = cls.sees_rows(difference.losses.metric)
+        check_losses(losses)
+        if learner is not None or other is not None:
+            difference = losses.difference(0 if learner is None else learner, other)
+        elif len(losses.learners) > 2:
+            raise ValueError(
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
+                "learner, and other to compare with"
+            )
+        else:
+            difference = LossDifference(losses, 0, 1 if len(losses.learners) == 2 else None)
+        hypothesis = cls._hypothesis(
+            null_value,
+            alternative,
+            paired=difference.other is not None,
+            auc=losses.metric.ranks_pairs,
+        )
+        by_rows = cls.sees_rows(losses.metric)
         return LossesQuestion.of(difference, hypothesis, group_weight, by_rows=by_rows)
 
     @classmethod
@@ -438,7 +454,17 @@ class HypothesisTest(ABC):
         if isinstance(loss, SmoothMetric):
             cls.refuse_metric(loss)
         if cls.only_loss is not None and name != cls.only_loss:
-            raise ValueError(_only_loss(cls, name, scoring))
+            if scoring is not None:
+                raise ValueError(
+                    f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
+                    f"scoring={scoring!r:.60}: leave scoring out"
+                )
+            if isinstance(name, str) and name.startswith(WEIGHTED):
+                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
+            raise ValueError(
+                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {name!r:.60}: leave loss "
+                f"out, or make the losses with loss={cls.only_loss!r}"
+            )
         if cls.needs_values or not cls.takes_set_scores:
             refuse_set_score(loss, cls.__name__)
         if not cls.takes_auc:
@@ -689,8 +715,7 @@ class HypothesisTest(ABC):
 
 def finished(question: Question, result: TestResult) -> TestResult:
     """A result in the units of its question, and about its rows, classes, weights and clusters."""
-    loss_difference = question.observed
-    rises = loss_difference is not None and loss_difference.losses.greater_is_better
+    rises = question.observed is not None and question.observed.losses.greater_is_better
     if question.limited or result.rule is not None:
         result = question.reported(result)
     result = replace(
@@ -698,23 +723,9 @@ def finished(question: Question, result: TestResult) -> TestResult:
         notes=(*result.notes, *question.row_notes),
         better="higher" if rises else result.better,
     )
-    if question.positive_class is not None:
-        result = about_positive(result, question)
+    positive, ranked = question.positive_class, question.metric.ranks_pairs
+    if positive is not None:
+        result = about_positive(result, positive, ranked=ranked, paired=question.paired)
     if question.weighted:
         result = about_weights(result, question.weighted, question.worth)
     return result if question.clusters is None else about_clusters(result, question.clusters)
-
-
-def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
-    """Why a test about one loss alone refuses another."""
-    if scoring is not None:
-        return (
-            f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
-            "leave scoring out"
-        )
-    if isinstance(loss, str) and loss.startswith(WEIGHTED):
-        return f"{cls.__name__} {ROWS_ALIKE}"
-    return (
-        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
-        f"make the losses with loss={cls.only_loss!r}"
-    )

@@ -144,21 +144,11 @@ class BayesianTTest(ResamplingTest):
         return replace(numbers, statistic=no_test, pvalue=no_test)
 
     def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
-        units = self.question.metric.units
-        # In units of results; the computed loss may have its own units.
-        rope = options.rope if units is None else options.rope / abs(units.slope)
-        result = self._posterior(observed, rope)
-        if options.by_default:
-            metric = self.question.metric
-            scaled = metric.units is not None and abs(metric.units.slope) != 1
-            has_default_rope = (metric.counts_errors or metric.ranks_pairs) and not scaled
-            noted = () if has_default_rope else (_default_note(metric.in_words),)
-            result = replace(result, notes=(*result.notes, *noted))
-        return result
-
-    def _posterior(self, observed: LossDifference, rope: float) -> TestResult:
-        means = observed.means
-        ratio, size_notes = tested_per_learnt(observed.design)
+        means, metric, rope = observed.means, self.question.metric, options.rope
+        ratio, notes = tested_per_learnt(observed.design)
+        if metric.units is not None:
+            # In units of results; the computed loss may have its own units.
+            rope /= abs(metric.units.slope)
         result = self._result(
             observed,
             method="Correlated Bayesian t test",
@@ -178,21 +168,22 @@ class BayesianTTest(ResamplingTest):
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
                 "those of the posterior distribution, under an uninformative prior.",
                 CORRELATION,
-                *size_notes,
+                *notes,
             ),
             interval_name="credible interval",
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
         # The fields for tests of a null hypothesis would be a test here.
         result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
+        scaled = metric.units is not None and abs(metric.units.slope) != 1
+        if options.by_default and (scaled or not (metric.counts_errors or metric.ranks_pairs)):
+            default = (
+                f"The region of practical equivalence is the default, {ROPE:g} either way, which "
+                "is meant for error rates and AUCs; pass rope in the units of the "
+                f"{metric.in_words}."
+            )
+            result = replace(result, notes=(*result.notes, default))
         return _with_probabilities(result) if result.status == "ok" else result
-
-
-def _default_note(loss_in_words: str) -> str:
-    return (
-        f"The region of practical equivalence is the default, {ROPE:g} either way, which is meant "
-        f"for error rates and AUCs; pass rope in the units of the {loss_in_words}."
-    )
 
 
 def _with_probabilities(result: TestResult) -> TestResult:

@@ -16,7 +16,7 @@ from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import without_spread
 from ucvtest.methods.classical.fold_aucs import fold_aucs
-from ucvtest.methods.classical.metric_of_rules import metric_of_rules
+from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
@@ -170,10 +170,14 @@ class CrossValidationWaldTest(ResamplingTest):
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""
         check_choice("variance", variance, VARIANCES)
-        if self.question.metric.ranks_pairs:
-            self._check_area(variance)
-            return variance
         metric = self.question.metric
+        if metric.ranks_pairs:
+            if variance != "all_pairs":
+                raise ValueError(
+                    f"variance={variance!r} is for means of losses, but the AUC has its own "
+                    "variance, of pairs within folds: leave it out"
+                )
+            return variance
         if metric.linearised and variance == "within_fold":
             raise ValueError(
                 f"variance='within_fold' is not for metric={metric.name!r:.60}, whose parts are "
@@ -185,22 +189,16 @@ class CrossValidationWaldTest(ResamplingTest):
         _check_folds(variance, design if clusters is None else design.by_groups(clusters.groups))
         return variance
 
-    def _check_area(self, variance: Variance) -> None:
-        """Refuse options for means of losses."""
-        if variance != "all_pairs":
-            raise ValueError(
-                f"variance={variance!r} is for means of losses, but the AUC has its own variance, "
-                "of pairs within folds: leave it out"
-            )
-
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
         if self.question.metric.ranks_pairs:
+            n_repeats = len(folds_of(observed.design))
+            folds = folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
             return self._result(
                 observed,
                 estimand=self._in_words(observed, "conditional")
-                + f" (pairs within folds, by the rules of this {_folds_in_words(observed)})",
+                + f" (pairs within folds, by the rules of this {folds})",
                 **fold_aucs(observed, self.question.clusters, self.null_value),
             )
         variance, observed = options, of_units(observed, self.question.clusters)
@@ -233,6 +231,10 @@ class CrossValidationWaldTest(ResamplingTest):
         """The result for a metric that is a function of means, pooled over the folds."""
         metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         n_folds = observed.design.n_resamples
+        # Without signal predictions are nearly constant, and R2 and skill scores compare two nearly
+        # equal rules, this one and the mean response. So do differences of root mean squares.
+        scale = getattr(observed.losses.metric, "interval_scale", "identity")
+        little_signal = scale == "log1m" or (scale == "sqrt" and observed.paired)
         return self._result(
             observed,
             method="Cross-validation Wald test of a metric",
@@ -247,7 +249,7 @@ class CrossValidationWaldTest(ResamplingTest):
             notes=(
                 *_notes(n_folds, of_metric=True),
                 *metric_estimate.notes,
-                *_little_signal(observed),
+                *([LITTLE_SIGNAL] if little_signal else []),
             ),
             pictures=metric_estimate.pictures,
         )
@@ -263,12 +265,6 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
         else "parts pooled over the folds"
     )
     return f"{estimand} of the {n_folds} rules fitted here, {pooled}"
-
-
-def _folds_in_words(observed: LossDifference) -> str:
-    """The name of the cross-validation, with the number of its repeats."""
-    n_repeats = len(folds_of(observed.design))
-    return folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
 
 
 def _check_folds(variance: Variance, design: Design) -> None:
@@ -318,15 +314,3 @@ def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
         "Asymptotic: assumes that exchanging one observation hardly changes a rule's loss. The "
         "test rejects too often for unstable learners and small samples.",
     )
-
-
-def _little_signal(observed: LossDifference) -> tuple[str, ...]:
-    """The note on R2, skill scores, and differences of root mean squared errors.
-
-    Without signal the predictions are nearly constant. R2 then compares two nearly equal rules,
-    this one and the mean response.
-    """
-    scale = getattr(observed.losses.metric, "interval_scale", "identity")
-    if scale == "log1m" or (scale == "sqrt" and observed.paired):
-        return (LITTLE_SIGNAL,)
-    return ()

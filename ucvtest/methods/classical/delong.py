@@ -285,19 +285,13 @@ def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: Teste
     if area is None or tested.status != "ok":
         return tested.status
     if area.variance == 0 and not observed.identical:
-        if observed.paired and not observed.design.learns and _rank_alike(observed):
-            return SAME_RANKING
+        if observed.paired and not observed.design.learns:
+            scores = observed.losses.known_values
+            ranks = [midranks(scores[place]) for place in (observed.learner, observed.other)]
+            if (ranks[0] == ranks[1]).all():
+                return SAME_RANKING
         return RANKED_ALIKE
     return "ok"
-
-
-def _rank_alike(observed: LossDifference) -> bool:
-    """Whether two rules put all observations in the same order."""
-    scores = observed.losses.known_values
-    first_ranks, second_ranks = (
-        midranks(scores[learner_index]) for learner_index in (observed.learner, observed.other)
-    )
-    return bool((first_ranks == second_ranks).all())
 
 
 def _pooled(n_folds: int) -> str:

@@ -179,10 +179,17 @@ class DieboldMarianoTest(ResamplingTest):
                 f"horizon={options.horizon} is too large for {n} tested rows: use a smaller one, "
                 "or test more"
             )
+        estimand = of_these_rules(observed)
+        if observed.design.learns:
+            estimand = (
+                f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
+                "earlier rows"
+            )
+        steps = "1 step" if options.horizon == 1 else f"{options.horizon} steps"
         return self._result(
             observed,
             method="Diebold-Mariano test",
-            estimand=self._estimand(observed),
+            estimand=estimand,
             estimator=partial(_estimate, options),
             reference="t",
             df=n - 1.0,
@@ -191,17 +198,8 @@ class DieboldMarianoTest(ResamplingTest):
             diagnostics={"n_tested": n},
             notes=(
                 "Assumes that differences of losses are stationary, and uncorrelated "
-                f"{_steps(options.horizon)} or more apart. Rows must come in the order of time.",
+                f"{steps} or more apart. Rows must come in the order of time.",
             ),
-        )
-
-    def _estimand(self, observed: LossDifference) -> str:
-        """The estimand: of fixed rules, or of rules learnt from earlier rows."""
-        if not observed.design.learns:
-            return of_these_rules(observed)
-        return (
-            f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
-            "earlier rows"
         )
 
 
@@ -251,7 +249,3 @@ def _status(differences: np.ndarray, options: Options) -> str:
 def _is_too_long(horizon: int, n: int) -> bool:
     """Whether autocovariances up to the horizon have too few terms to be estimated."""
     return 3 * horizon > n
-
-
-def _steps(horizon: int) -> str:
-    return "1 step" if horizon == 1 else f"{horizon} steps"

@@ -22,6 +22,7 @@ from ucvtest.methods.classical.error_rates import (
     table_of_errors,
 )
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
+from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.hold_out_words import (
     counts_of_errors,
     degenerate,
@@ -31,7 +32,6 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rules,
 )
 from ucvtest.methods.classical.many_pairs import student_numbers
-from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows

@@ -12,20 +12,22 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters, Groups, units_of
-from ucvtest.designs.adapters import as_design
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
-from ucvtest.evaluation.evaluate import draw_design
+from ucvtest.designs.structure import folds_of
+from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
+from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
-from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
-from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
 from ucvtest.metrics.base import Metric, plural, when_learning_from
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -106,13 +108,11 @@ class ResamplingTest(HypothesisTest):
             # A trial draw, so that a design is refused before the first fit. The real draw is
             # checked again, because a splitter may make sets of other sizes.
             trial = self._draw(np.random.default_rng(0))
-            _refuse_pooled(question, trial)
             self.question = question.ready(trial.learn_sizes[0])
         else:
             if self.needs_values:
                 question.check_values()
             assert question.design is not None
-            _refuse_pooled(question, question.design)
             self._refuse_design(question.design)
 
     @cached_property
@@ -131,14 +131,11 @@ class ResamplingTest(HypothesisTest):
         """Draw the design, if the test can use it and its losses fit into memory."""
         sample = self.question.data("a design").sample
         drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
-        self._refuse_design(self._of_units(drawn_design))
+        clusters = None if self.by_rows else self.question.clusters
+        units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
+        self._refuse_design(units)
         self.check_test_sets(drawn_design)
         return drawn_design
-
-    def _of_units(self, design: Design) -> Design:
-        """A design in the form for the test: of clusters, unless it takes the losses of rows."""
-        clusters = self.question.clusters
-        return design if clusters is None or self.by_rows else design.by_groups(clusters.groups)
 
     def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
@@ -161,6 +158,8 @@ class ResamplingTest(HypothesisTest):
             self._check_design(design)
         except ValueError as error:
             raise ValueError(f"{error}; {type(self).__name__} accepts {self.admits}") from None
+        if design.n_resamples > 1 and isinstance(self.question.metric, SmoothMetric):
+            refuse_pooled(self.question.metric)
 
     @abstractmethod
     def _check_design(self, design: Design) -> None:
@@ -176,7 +175,11 @@ class ResamplingTest(HypothesisTest):
         question, observed = self.question, self.question.observed
         if observed is None:
             assert isinstance(question, DataQuestion)
-            observed = question.losses_on(self._draw, execution, by_rows=self.by_rows)
+            design = self._draw(execution.generator)
+            losses = evaluate_problem(question.problem, design, execution, {"rng": execution.seed})
+            observed = losses.in_losses.difference(0, 1 if question.paired else None)
+            if not self.by_rows:
+                observed = of_units(observed, question.clusters)
         return self._analysed(observed, options)
 
     @abstractmethod
@@ -253,7 +256,10 @@ class ResamplingTest(HypothesisTest):
             studentised = replace(studentised, se=math.nan, variance=math.nan)
         settings = self._settings_of(observed) | dict(settings or {})
         per_learner = _of_each_learner(observed, estimator, has_se=has_se)
-        learnt_parts = observed.losses.metric.linearised and observed.design.n_resamples > 1
+        learnt_parts = losses.metric.linearised and observed.design.n_resamples > 1
+        turned: list[str] = []
+        if losses.metric.of_survival:
+            turned = turned_risks(observed, self.tested_clusters(observed))
         return TestResult(
             **vars(studentised),
             method=method,
@@ -272,7 +278,7 @@ class ResamplingTest(HypothesisTest):
                 *notes,
                 *((OF_EXPECTED_PARTS,) if learnt_parts else ()),
                 *_learning_notes(observed),
-                *self._turned_notes(observed),
+                *turned,
                 *self.question.reuse_notes,
             ),
             tables={**per_learner.tables, **(tables or {})},
@@ -281,12 +287,6 @@ class ResamplingTest(HypothesisTest):
             interval_name=interval_name,
             assumption=assumption,
         )
-
-    def _turned_notes(self, observed: LossDifference) -> list[str]:
-        """Notes on risks that seem to be turned round; losses of clusters keep no risks."""
-        if not observed.losses.metric.of_survival:
-            return []
-        return turned_risks(observed, self.tested_clusters(observed))
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """The settings that repeat the test on the same data, or from the same losses."""
@@ -316,9 +316,55 @@ class ResamplingTest(HypothesisTest):
         return f"{subject} {when_learning_from(size, units)}"
 
 
-def _refuse_pooled(question: Question, design: Design) -> None:
-    if design.n_resamples > 1 and isinstance(question.metric, SmoothMetric):
-        refuse_pooled(question.metric)
+def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:
+    """The design or splitter to draw: named by the user, or the test's default."""
+    sample, has_classes = question.sample, question.sample.n_classes > 0
+    if question.metric.ranks_pairs:
+        check_two_classes(sample)
+    design_or_splitter = design_or_cv(
+        design,
+        cv,
+        sample.response,
+        has_classes=has_classes,
+        n_dropped=question.n_dropped,
+        groups=sample.groups,
+    )
+    # The sample's own copies, so that data that change later do not change the splits.
+    return as_design(
+        default if design_or_splitter is None else design_or_splitter,
+        sample.features,
+        sample.response,
+        auc=wants_every_class(question.metric, has_classes=has_classes),
+        groups=question.problem.given_groups,
+    )
+
+
+def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design: Design) -> None:
+    """Refuse test sets without one of two classes, which have no AUC."""
+    codes, testing = question.target, drawn_design.testing
+    lacking = [~testing[:, codes == code].any(axis=1) for code in (0, 1)]
+    if not np.any(lacking):
+        return
+    code = int(np.any(lacking[1]))
+    label = np.asarray(question.data("a design").sample.classes).tolist()[code]
+    fewest = int(min((codes == code).sum() for code in (0, 1)))
+    try:
+        n_folds = int(folds_of(drawn_design).max()) + 1
+    except ValueError:
+        n_folds = 0
+    another_loss = "a loss that does not need two classes, such as loss='zero_one'"
+    if fewest < 2:
+        remedy = f"use {another_loss}: the smaller class has a single observation"
+    elif getattr(scheme, "stratify", None) and n_folds <= fewest:
+        remedy = f"use another design, with larger test sets, or {another_loss}"
+    else:
+        limit = f" with at most {fewest} folds" if n_folds > fewest else ""
+        ours = "(uv.designs are stratified for the AUC unless stratify=False)"
+        remedy = f"use a stratified design{limit} {ours}, or {another_loss}"
+    raise ValueError(
+        f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the "
+        f"label {label!r}, which have no AUC: {remedy}"
+    )
 
 
 def rounding_of(observed: LossDifference) -> float:

@@ -12,7 +12,7 @@ from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.question import DataQuestion, Question, chosen_learners
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
@@ -197,8 +197,7 @@ class LeavePairOutTest(HypothesisTest):
                 f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
                 "the test is about one: name learner"
             )
-        user_scores = chosen_learners(losses, learner, None)
-        return cls.about(cls.question_of_losses(user_scores, None, "greater", "group"))
+        return cls.about(cls.question_of_losses(losses, learner, None, None, "greater", "group"))
 
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:

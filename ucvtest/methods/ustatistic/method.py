@@ -12,7 +12,7 @@ from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.question import DataQuestion, Question, chosen_learners
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import (
     capped,
@@ -344,8 +344,9 @@ class UStatisticTest(HypothesisTest):
             If the test does not accept the design of the losses, or an argument cannot be used.
         """
         null_value = null_value_of(contrast, null_value)
-        difference = chosen_learners(losses, learner, other)
-        question = cls.question_of_losses(difference, null_value, alternative, group_weight)
+        question = cls.question_of_losses(
+            losses, learner, other, null_value, alternative, group_weight
+        )
         return cls.about(question, contrast=contrast)
 
     @property
