@@ -264,7 +264,7 @@ class HypothesisTest(ABC):
     @classmethod
     def from_formula(
         cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
-    ) -> "HypothesisTest":
+    ) -> Self:
         """Create the test from a formula and a data frame, as in statsmodels.
 
         Parameters
@@ -716,6 +716,7 @@ class HypothesisTest(ABC):
 def finished(question: Question, result: TestResult) -> TestResult:
     """A result in the units of its question, and about its rows, classes, weights and clusters."""
     rises = question.observed is not None and question.observed.losses.greater_is_better
+    result = replace(result, notes=(*result.notes, *question.reuse_notes))
     if question.limited or result.rule is not None:
         result = question.reported(result)
     result = replace(

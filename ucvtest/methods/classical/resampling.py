@@ -279,7 +279,6 @@ class ResamplingTest(HypothesisTest):
                 *((OF_EXPECTED_PARTS,) if learnt_parts else ()),
                 *_learning_notes(observed),
                 *turned,
-                *self.question.reuse_notes,
             ),
             tables={**per_learner.tables, **(tables or {})},
             pictures=pictures or {},

@@ -190,5 +190,4 @@ class FoldCovarianceTest(HypothesisTest):
             estimand=self.estimand,
             n_obs=question.n_obs,
             settings=question.settings(self.method_name) | method_settings,
-            reuse_notes=question.reuse_notes,
         )

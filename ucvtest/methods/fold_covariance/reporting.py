@@ -51,7 +51,6 @@ def result_from(
     estimand: str,
     n_obs: int,
     settings: Mapping[str, Any],
-    reuse_notes: Sequence[str],
 ) -> TestResult:
     """The result of a test, except its seconds."""
     decomposition, source = estimates.decomposition, estimates.source
@@ -70,7 +69,7 @@ def result_from(
         elapsed=math.nan,
         settings=settings,
         diagnostics=_diagnostics(decomposition) | per_learner.diagnostics | source.counts,
-        notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts), *reuse_notes),
+        notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts)),
         tables={**per_learner.tables, **_tables(decomposition)},
         pictures={kind: picture for kind, picture in pictures.items() if picture is not None},
         assumption=_assumption(decomposition),

@@ -363,5 +363,4 @@ class InfluenceFunctionTest(HypothesisTest):
             *(layout, options, estimates, question),
             n_obs=question.n_obs,
             settings=question.settings(self.method_name) | method_settings,
-            reuse_notes=question.reuse_notes,
         )

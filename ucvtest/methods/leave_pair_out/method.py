@@ -34,7 +34,7 @@ from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 class LeavePairOutTest(HypothesisTest):
@@ -138,29 +138,6 @@ class LeavePairOutTest(HypothesisTest):
             pairs_of(question.design, question.target)
             check_class_sizes(np.array([0, 1]), question.target.astype(int))
         self.question = question
-
-    @classmethod
-    def from_formula(  # type: ignore[override]  # there is no other learner to compare with
-        cls, formula: str, data: "pd.DataFrame", learner: Any, **kwargs: Any
-    ) -> "LeavePairOutTest":
-        """Create the test from a formula and a data frame, as in statsmodels.
-
-        Parameters
-        ----------
-        formula, data, learner, **kwargs
-            See `HypothesisTest.from_formula`.
-
-        Returns
-        -------
-        LeavePairOutTest
-
-        Raises
-        ------
-        ValueError
-            See `HypothesisTest.from_formula`.
-        """
-        lpo_test: Any = super().from_formula(formula, data, learner, **kwargs)
-        return lpo_test
 
     @classmethod
     def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
@@ -361,7 +338,6 @@ class LeavePairOutTest(HypothesisTest):
             estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
 
