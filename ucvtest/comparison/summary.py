@@ -11,8 +11,7 @@ import numpy as np
 from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, in_brief, reworded
 from ucvtest.comparison.fields import MOST_SHOWN, ComparisonFields, Fits
-from ucvtest.inference.notes import is_reuse_note
-from ucvtest.inference.positive_class import POSITIVE_CLASS
+from ucvtest.inference.notes import POSITIVE_CLASS, is_reuse_note
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult

@@ -10,29 +10,28 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number, named_options
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
-from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import in_time
-from ucvtest.inference.notes import about_clusters, about_weights
-from ucvtest.inference.positive_class import about_positive
+from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
+from ucvtest.inference.notes import about_clusters, about_positive, about_weights
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
     Question,
     by_name,
-    chosen_learners,
+    check_losses,
 )
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
@@ -84,7 +83,8 @@ class HypothesisTest(ABC):
         "knn:3", or a callable ``(X_train, y_train, X_test) -> predictions``; with a name of its
         own as ``{"name": learner}``.
     other : learner, optional
-        The learner to compare with; estimates are `learner` minus `other`.
+        The learner to compare with, on the same learning and test sets; estimates are `learner`
+        minus `other`.
     null_value : float, optional
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
@@ -202,15 +202,18 @@ class HypothesisTest(ABC):
         super().__init_subclass__(**options)
         if "method_name" in vars(cls) and "r_function" not in vars(cls):
             cls.r_function = f"{cls.method_name}_test"
-        # Here, as a class that inherits them is the one that the user called.
-        for name in ("__init__", "fit"):
-            if name in vars(cls):
-                setattr(cls, name, named_options(vars(cls)[name]))
+        base: Any = cls.__base__
+        for name in {"__init__", "fit", "from_losses"} & set(vars(cls)):
+            own = vars(cls)[name]
+            function = spelled_out(own.__func__ if isinstance(own, classmethod) else own)
+            function.__doc__ = documented(function.__doc__, getattr(base, name).__doc__, function)
+            setattr(cls, name, classmethod(function) if isinstance(own, classmethod) else function)
+        cls.__doc__ = documented(cls.__doc__, base.__doc__, cls.__init__)
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""
 
-    @named_options
+    @spelled_out
     def __init__(
         self,
         X: Any,
@@ -218,33 +221,11 @@ class HypothesisTest(ABC):
         learner: Any,
         other: Any = None,
         *,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
         output: Output | None = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
         weights: Any = None,
+        **ask: Unpack[Ask],
     ) -> None:
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            output=output,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            scoring=scoring,
-            missing=missing,
-            weights=weights,
-        )
-        self._ask(question)
+        self._ask(self.question_of(X, y, learner, other, output=output, weights=weights, **ask))
 
     @classmethod
     def question_of(
@@ -283,7 +264,7 @@ class HypothesisTest(ABC):
     @classmethod
     def from_formula(
         cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
-    ) -> "HypothesisTest":
+    ) -> Self:
         """Create the test from a formula and a data frame, as in statsmodels.
 
         Parameters
@@ -322,7 +303,7 @@ class HypothesisTest(ABC):
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
-    @named_options
+    @spelled_out
     def from_losses(
         cls,
         losses: Losses,
@@ -352,22 +333,39 @@ class HypothesisTest(ABC):
         ValueError
             If the test does not accept the design of the losses, or an argument cannot be used.
         """
-        difference = chosen_learners(losses, learner, other)
-        return cls.about(cls.question_of_losses(difference, null_value, alternative, group_weight))
+        question = cls.question_of_losses(
+            losses, learner, other, null_value, alternative, group_weight
+        )
+        return cls.about(question)
 
     @classmethod
     def question_of_losses(
         cls,
-        difference: LossDifference,
+        losses: Losses,
+        learner: str | int | None,
+        other: str | int | None,
         null_value: float | None,
         alternative: Alternative,
         group_weight: GroupWeight | None,
     ) -> LossesQuestion:
         """Validate the part common to all tests on losses."""
-        auc = difference.losses.metric.ranks_pairs
-        paired = difference.other is not None
-        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        by_rows = cls.sees_rows(difference.losses.metric)
+        check_losses(losses)
+        if learner is not None or other is not None:
+            difference = losses.difference(0 if learner is None else learner, other)
+        elif len(losses.learners) > 2:
+            raise ValueError(
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
+                "learner, and other to compare with"
+            )
+        else:
+            difference = LossDifference(losses, 0, 1 if len(losses.learners) == 2 else None)
+        hypothesis = cls._hypothesis(
+            null_value,
+            alternative,
+            paired=difference.other is not None,
+            auc=losses.metric.ranks_pairs,
+        )
+        by_rows = cls.sees_rows(losses.metric)
         return LossesQuestion.of(difference, hypothesis, group_weight, by_rows=by_rows)
 
     @classmethod
@@ -456,7 +454,17 @@ class HypothesisTest(ABC):
         if isinstance(loss, SmoothMetric):
             cls.refuse_metric(loss)
         if cls.only_loss is not None and name != cls.only_loss:
-            raise ValueError(_only_loss(cls, name, scoring))
+            if scoring is not None:
+                raise ValueError(
+                    f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
+                    f"scoring={scoring!r:.60}: leave scoring out"
+                )
+            if isinstance(name, str) and name.startswith(WEIGHTED):
+                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
+            raise ValueError(
+                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {name!r:.60}: leave loss "
+                f"out, or make the losses with loss={cls.only_loss!r}"
+            )
         if cls.needs_values or not cls.takes_set_scores:
             refuse_set_score(loss, cls.__name__)
         if not cls.takes_auc:
@@ -590,14 +598,8 @@ class HypothesisTest(ABC):
     # ------------------------------------------------------------------------------- the fit
 
     @abstractmethod
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    @spelled_out
+    def fit(self, **run: Unpack[Run]) -> TestResult:
         """Estimate and test; subclasses add the options of their own.
 
         Parameters
@@ -632,9 +634,11 @@ class HypothesisTest(ABC):
         """
         return None
 
-    def _fit(self, options: Any, execution: Execution, progress: bool | None) -> TestResult:
+    def _fit(self, options: Any, run: Run, execution: Execution | None = None) -> TestResult:
         """The result, with its options validated, announced to hooks."""
-        result = self.run(options, execution, progress)
+        if execution is None:
+            execution = self.question.execution(**run)
+        result = self.run(options, execution, run.get("progress"))
         hooks.announce(self, result)
         return result
 
@@ -711,8 +715,8 @@ class HypothesisTest(ABC):
 
 def finished(question: Question, result: TestResult) -> TestResult:
     """A result in the units of its question, and about its rows, classes, weights and clusters."""
-    loss_difference = question.observed
-    rises = loss_difference is not None and loss_difference.losses.greater_is_better
+    rises = question.observed is not None and question.observed.losses.greater_is_better
+    result = replace(result, notes=(*result.notes, *question.reuse_notes))
     if question.limited or result.rule is not None:
         result = question.reported(result)
     result = replace(
@@ -720,23 +724,9 @@ def finished(question: Question, result: TestResult) -> TestResult:
         notes=(*result.notes, *question.row_notes),
         better="higher" if rises else result.better,
     )
-    if question.positive_class is not None:
-        result = about_positive(result, question)
+    positive, ranked = question.positive_class, question.metric.ranks_pairs
+    if positive is not None:
+        result = about_positive(result, positive, ranked=ranked, paired=question.paired)
     if question.weighted:
         result = about_weights(result, question.weighted, question.worth)
     return result if question.clusters is None else about_clusters(result, question.clusters)
-
-
-def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
-    """Why a test about one loss alone refuses another."""
-    if scoring is not None:
-        return (
-            f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
-            "leave scoring out"
-        )
-    if isinstance(loss, str) and loss.startswith(WEIGHTED):
-        return f"{cls.__name__} {ROWS_ALIKE}"
-    return (
-        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
-        f"make the losses with loss={cls.only_loss!r}"
-    )

@@ -1,12 +1,13 @@
 """Notes and words that several tests share."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ucvtest.common.notes import Note, reworded
 from ucvtest.data.groups import Clusters, GroupWeight
+from ucvtest.data.positive_class import with_positive
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import (
     EFFECTIVE_GROUPS,
@@ -16,9 +17,11 @@ from ucvtest.data.weights import (
     few_by_weight,
 )
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
+from ucvtest.results.fields import quiet_interval
 from ucvtest.results.limits import LEVEL, limit_notes
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import uneven_clusters
+from ucvtest.stats.wald import wald_interval
 
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
@@ -118,11 +121,53 @@ def in_clusters(estimand: str, clusters: Clusters | None) -> str:
     return estimand if clusters is None else f"{estimand} ({NEW_ROW[clusters.weight]})"
 
 
-def few_clusters(n_tested: int) -> str:
-    """The status of a test on this number of tested clusters."""
-    if n_tested > 1:
-        return "ok"
-    return "no variance estimate: a single group was tested; test two at least, better twenty"
+POSITIVE_CLASS = "positive_class"
+"""The diagnostic that names the class; results have it where their value depends on which it is."""
+
+
+def about_positive(result: TestResult, positive: Any, *, ranked: bool, paired: bool) -> TestResult:
+    """A result that names its positive class in its estimand, and notes rankings that are turned.
+
+    As it is where it names one already. An AUC seems to be turned if its whole two-sided interval
+    lies below 0.5, whatever the alternative.
+    """
+    if POSITIVE_CLASS in result.diagnostics:
+        return result
+    upper_ends: dict[Any, float] = {}
+    if ranked and paired:
+        upper_ends = _upper_ends(result.tables.get("Learners", {}))
+    elif ranked:
+        interval = quiet_interval(replace(result, alternative="two-sided"), 0.05)
+        upper_ends = {result.settings.get("learner"): interval[1]}
+    turned = [
+        Note(
+            f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
+            f"with the class that is not {positive!r:.60}. If they are meant to, name that class "
+            "by pos_label.",
+            f"The AUC of {name} is below 0.5: is the other class meant (pos_label)?",
+        )
+        for name, high in upper_ends.items()
+        if high < 0.5
+    ]
+    return replace(
+        result,
+        estimand=with_positive(result.estimand, positive),
+        diagnostics={**result.diagnostics, POSITIVE_CLASS: positive},
+        notes=(*result.notes, *turned),
+    )
+
+
+def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
+    """The upper end of each of two learners, from the table of them, which may have errors."""
+    names = table.get("learner", ())
+    if "conf_high" in table:
+        return dict(zip(names, table["conf_high"], strict=True))
+    numbers = zip(table.get("estimate", ()), table.get("se", ()), strict=True)
+    upper_ends = [
+        wald_interval(estimate, se, "normal", math.nan, "two-sided", 0.05)[1]
+        for estimate, se in numbers
+    ]
+    return dict(zip(names, upper_ends, strict=True))
 
 
 def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> TestResult:
@@ -168,18 +213,15 @@ def _worth_in_words(worth: Mapping[str, Any]) -> str:
     return f"{note}." + (f" Rows of weight 0 were left out: {left_out}." if left_out else "")
 
 
-def _about_clusters(note: str) -> str:
-    return note.replace("independent observations", "independent clusters")
-
-
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     """A result that counted clusters as its observations, and says so."""
     sizes = clusters.groups.sizes
     rows_at_test = NEW_ROW[clusters.weight]
     # All tests make the same assumption about their units.
-    notes: Iterable[str] = (reworded(note, _about_clusters) for note in result.notes)
+    rows, units = "independent observations", "independent clusters"
+    notes = [reworded(note, lambda text: text.replace(rows, units)) for note in result.notes]
     if clusters.weight == "row":
-        notes = (*notes, *uneven_clusters(clusters.groups))
+        notes += uneven_clusters(clusters.groups)
     return replace(
         result,
         estimand=f"{result.estimand} ({rows_at_test})",

@@ -6,10 +6,10 @@ fitted when their losses are asked for, `LossesQuestion` about losses that were 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -28,10 +28,10 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
 from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
@@ -221,12 +221,7 @@ class Question(ABC):
         """The seed of the draws, as settings keep it; nothing where none were made."""
 
     @abstractmethod
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """How fits are run; arguments about draws and fits are refused where losses are given."""
 
     def refuse_budget(self, **arguments: Any) -> None:
@@ -383,15 +378,6 @@ class DataQuestion(Question):
         """See `Question`."""
         return source_of(self.problem, execution)
 
-    def losses_on(
-        self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
-    ) -> LossDifference:
-        """The losses of fits on a new draw of one design."""
-        design = draw(execution.generator)
-        losses = evaluate_problem(self.problem, design, execution, {"rng": execution.seed})
-        difference = losses.in_losses.difference(0, 1 if self.paired else None)
-        return difference if by_rows else of_units(difference, self.clusters)
-
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""
         names, learners = list(self.learners), list(self.learners.values())
@@ -411,14 +397,9 @@ class DataQuestion(Question):
         """See `Question`."""
         return {"rng": execution.seed}
 
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """See `Question`."""
-        return Execution.of(rng, n_jobs, batch_size)
+        return Execution.of(run.get("rng"), run.get("n_jobs"), run.get("batch_size"))
 
     @contextmanager
     def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
@@ -586,20 +567,21 @@ class LossesQuestion(Question):
         """See `Question`."""
         return {}
 
-    def execution(
-        self,
-        rng: Any = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-    ) -> Execution:
+    def execution(self, **run: Unpack[Run]) -> Execution:
         """See `Question`."""
-        refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+        run.pop("progress", None)
+        self.refuse_budget(**run)
         # The generator decides nothing.
         return Execution(np.random.default_rng(0), None)
 
     def refuse_budget(self, **arguments: Any) -> None:
         """See `Question`."""
-        refuse_arguments(**arguments)
+        for name, value in arguments.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name} does not apply when losses are given, because nothing is drawn or "
+                    "fitted: leave it out"
+                )
 
     def check_values(self) -> None:
         """See `Question`."""
@@ -686,28 +668,3 @@ def check_losses(losses: Any) -> None:
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate, "
             "uv.Losses.from_predictions and uv.Losses.from_arrays"
         )
-
-
-def chosen_learners(
-    losses: Losses, learner: str | int | None, other: str | int | None
-) -> LossDifference:
-    """The losses of one learner, or the differences of two, that a user means."""
-    check_losses(losses)
-    if learner is not None or other is not None:
-        return losses.difference(0 if learner is None else learner, other)
-    if len(losses.learners) > 2:
-        raise ValueError(
-            f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
-            "learner, and other to compare with"
-        )
-    return LossDifference(losses, 0, 1 if len(losses.learners) == 2 else None)
-
-
-def refuse_arguments(**arguments: Any) -> None:
-    """Refuse arguments of `fit` that are about draws and fits, where there will be none."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} does not apply when losses are given, because nothing is drawn or fitted: "
-                "leave it out"
-            )

@@ -83,7 +83,7 @@ def learning_curve(
     for test in tests:
         options, seed = _options(test), int(rng.integers(2**31 - 1))
         progress.later = max(progress.later - test.least_fits(options), 0)
-        execution = replace(test.question.execution(seed, None, None), progress=progress)
+        execution = replace(test.question.execution(rng=seed), progress=progress)
         # Hooks receive the plan, not its parts.
         results.append(uninterrupted(test.run(options, execution)))
     learner_means = [

@@ -158,7 +158,7 @@ def _one_pilot(
 
 def _run(test: UStatisticTest, seed: int | None, progress: Progress, **options: Any) -> TestResult:
     """The result, which hooks do not receive: they receive the plan."""
-    execution = replace(test.question.execution(seed, None, None), progress=progress)
+    execution = replace(test.question.execution(rng=seed), progress=progress)
     return uninterrupted(test.run(test.fit_options(**options), execution))
 
 

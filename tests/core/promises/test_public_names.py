@@ -2,7 +2,7 @@
 
 `public_names.json` contains what is public: the signature of everything that can be called, and a
 word for everything else. Names may be added, and so may parameters with defaults, by name alone or
-behind all others.
+behind all others. Parameters by name alone may change places.
 """
 
 import ast
@@ -127,18 +127,35 @@ def works_as_before(before: str, now: str, value: Any) -> bool:
     positional = [each for each in signature.parameters.values() if each.kind in POSITIONAL]
     last = positional[len(positional) - sum(each in positional for each in added) :]
     return (
-        without_types(signature, names) == before
+        in_any_order(without_types(signature, names)) == in_any_order(before)
         and all(each.default is not each.empty for each in added)
         and all(each.kind is each.KEYWORD_ONLY or each in last for each in added)
     )
 
 
-def parameters_of(signature: str) -> set[str]:
-    """The names of the parameters in the text of a signature."""
+def arguments_of(signature: str) -> ast.arguments:
+    """The arguments in the text of a signature."""
     # Defaults that a factory makes are no Python.
     text = signature.replace("<factory>", "None")
     function = ast.parse(f"def f{text}: ...").body[0]
-    return {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    assert isinstance(function, ast.FunctionDef)
+    return function.args
+
+
+def parameters_of(signature: str) -> set[str]:
+    """The names of the parameters in the text of a signature."""
+    return {each.arg for each in ast.walk(arguments_of(signature)) if isinstance(each, ast.arg)}
+
+
+def in_any_order(signature: str) -> tuple[str, dict[str, str]]:
+    """What stands in an order, and the defaults of what is given by name alone."""
+    arguments = arguments_of(signature)
+    defaults = [each and ast.unparse(each) for each in arguments.kw_defaults]
+    by_name = {
+        each.arg: str(default) for each, default in zip(arguments.kwonlyargs, defaults, strict=True)
+    }
+    arguments.kwonlyargs, arguments.kw_defaults = [], []
+    return ast.unparse(arguments), by_name
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +193,12 @@ def test_parameters_may_be_added_where_they_are_in_nobodys_way():
 
     def by_name_alone(a, *, b=1, c=2): ...
 
+    def other_place(a, b=1, *, d=3, c=2): ...
+
     before = "(a, b=1, *, c=2)"
     fine = [each for each in (behind, by_name) if works_as_before(before, described(each), each)]
     assert fine == [behind, by_name]
+    assert works_as_before("(a, b=1, *, c=2, d=3)", described(other_place), other_place)
     for each in (between, needed, other_default, renamed, fewer, by_name_alone):
         assert not works_as_before(before, described(each), each), each
     assert works_as_before("property", "attribute", 1)

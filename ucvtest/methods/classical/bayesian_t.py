@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference.arguments import Run
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
@@ -55,12 +56,6 @@ class BayesianTTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
@@ -70,13 +65,6 @@ class BayesianTTest(ResamplingTest):
         one. Another loss of one learner has no default: the result is then the interval alone.
     alternative : {"two-sided", "less", "greater"}
         Which limits the credible interval has: "less" gives an upper limit only.
-    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -114,15 +102,7 @@ class BayesianTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def fit(
-        self,
-        rope: float | None = None,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, rope: float | None = None, **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where losses are not given, and compute the posterior.
 
         Parameters
@@ -131,23 +111,14 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
 
         Returns
         -------
         TestResult
             `diagnostics` contain the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
             and `statistic` are NaN.
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(rope)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(rope), run)
 
     def fit_options(self, rope: float | None = None) -> BayesianTOptions:
         """The options of `fit`, validated."""
@@ -173,21 +144,11 @@ class BayesianTTest(ResamplingTest):
         return replace(numbers, statistic=no_test, pvalue=no_test)
 
     def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
-        units = self.question.metric.units
-        # In units of results; the computed loss may have its own units.
-        rope = options.rope if units is None else options.rope / abs(units.slope)
-        result = self._posterior(observed, rope)
-        if options.by_default:
-            metric = self.question.metric
-            scaled = metric.units is not None and abs(metric.units.slope) != 1
-            has_default_rope = (metric.counts_errors or metric.ranks_pairs) and not scaled
-            noted = () if has_default_rope else (_default_note(metric.in_words),)
-            result = replace(result, notes=(*result.notes, *noted))
-        return result
-
-    def _posterior(self, observed: LossDifference, rope: float) -> TestResult:
-        means = observed.means
-        ratio, size_notes = tested_per_learnt(observed.design)
+        means, metric, rope = observed.means, self.question.metric, options.rope
+        ratio, notes = tested_per_learnt(observed.design)
+        if metric.units is not None:
+            # In units of results; the computed loss may have its own units.
+            rope /= abs(metric.units.slope)
         result = self._result(
             observed,
             method="Correlated Bayesian t test",
@@ -207,21 +168,22 @@ class BayesianTTest(ResamplingTest):
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
                 "those of the posterior distribution, under an uninformative prior.",
                 CORRELATION,
-                *size_notes,
+                *notes,
             ),
             interval_name="credible interval",
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
         # The fields for tests of a null hypothesis would be a test here.
         result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
+        scaled = metric.units is not None and abs(metric.units.slope) != 1
+        if options.by_default and (scaled or not (metric.counts_errors or metric.ranks_pairs)):
+            default = (
+                f"The region of practical equivalence is the default, {ROPE:g} either way, which "
+                "is meant for error rates and AUCs; pass rope in the units of the "
+                f"{metric.in_words}."
+            )
+            result = replace(result, notes=(*result.notes, default))
         return _with_probabilities(result) if result.status == "ok" else result
-
-
-def _default_note(loss_in_words: str) -> str:
-    return (
-        f"The region of practical equivalence is the default, {ROPE:g} either way, which is meant "
-        f"for error rates and AUCs; pass rope in the units of the {loss_in_words}."
-    )
 
 
 def _with_probabilities(result: TestResult) -> TestResult:

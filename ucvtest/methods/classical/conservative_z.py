@@ -22,25 +22,10 @@ class ConservativeZTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs.SplitHalves, optional
         By default J = 15 splits that test a tenth of the sample, and M = 10 bisections.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----

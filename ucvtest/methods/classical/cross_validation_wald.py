@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from ucvtest.common.checks import check_choice
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import without_spread
 from ucvtest.methods.classical.fold_aucs import fold_aucs
-from ucvtest.methods.classical.metric_of_rules import metric_of_rules
+from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
@@ -70,25 +71,11 @@ class CrossValidationWaldTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same folds; the estimate is `learner` minus `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation done once, leave-one-out included; by default 10 folds. For the
         AUC it may be repeated.
     loss : str, callable, Loss or matrix, optional
         "auc" is the area under the ROC curve within folds.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -169,15 +156,7 @@ class CrossValidationWaldTest(ResamplingTest):
         if not has_both_classes.any():
             super().check_test_sets(design)
 
-    def fit(
-        self,
-        variance: Variance = "all_pairs",
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, variance: Variance = "all_pairs", **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -185,29 +164,20 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table. The AUC has its own variance; metrics such as "f1" have only "all_pairs".
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a fold.
         """
-        options = self.fit_options(variance)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(variance), run)
 
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""
         check_choice("variance", variance, VARIANCES)
-        if self.question.metric.ranks_pairs:
-            self._check_area(variance)
-            return variance
         metric = self.question.metric
+        if metric.ranks_pairs:
+            if variance != "all_pairs":
+                raise ValueError(
+                    f"variance={variance!r} is for means of losses, but the AUC has its own "
+                    "variance, of pairs within folds: leave it out"
+                )
+            return variance
         if metric.linearised and variance == "within_fold":
             raise ValueError(
                 f"variance='within_fold' is not for metric={metric.name!r:.60}, whose parts are "
@@ -219,22 +189,16 @@ class CrossValidationWaldTest(ResamplingTest):
         _check_folds(variance, design if clusters is None else design.by_groups(clusters.groups))
         return variance
 
-    def _check_area(self, variance: Variance) -> None:
-        """Refuse options for means of losses."""
-        if variance != "all_pairs":
-            raise ValueError(
-                f"variance={variance!r} is for means of losses, but the AUC has its own variance, "
-                "of pairs within folds: leave it out"
-            )
-
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
         if self.question.metric.ranks_pairs:
+            n_repeats = len(folds_of(observed.design))
+            folds = folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
             return self._result(
                 observed,
                 estimand=self._in_words(observed, "conditional")
-                + f" (pairs within folds, by the rules of this {_folds_in_words(observed)})",
+                + f" (pairs within folds, by the rules of this {folds})",
                 **fold_aucs(observed, self.question.clusters, self.null_value),
             )
         variance, observed = options, of_units(observed, self.question.clusters)
@@ -267,6 +231,10 @@ class CrossValidationWaldTest(ResamplingTest):
         """The result for a metric that is a function of means, pooled over the folds."""
         metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         n_folds = observed.design.n_resamples
+        # Without signal predictions are nearly constant, and R2 and skill scores compare two nearly
+        # equal rules, this one and the mean response. So do differences of root mean squares.
+        scale = getattr(observed.losses.metric, "interval_scale", "identity")
+        little_signal = scale == "log1m" or (scale == "sqrt" and observed.paired)
         return self._result(
             observed,
             method="Cross-validation Wald test of a metric",
@@ -281,7 +249,7 @@ class CrossValidationWaldTest(ResamplingTest):
             notes=(
                 *_notes(n_folds, of_metric=True),
                 *metric_estimate.notes,
-                *_little_signal(observed),
+                *([LITTLE_SIGNAL] if little_signal else []),
             ),
             pictures=metric_estimate.pictures,
         )
@@ -297,12 +265,6 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
         else "parts pooled over the folds"
     )
     return f"{estimand} of the {n_folds} rules fitted here, {pooled}"
-
-
-def _folds_in_words(observed: LossDifference) -> str:
-    """The name of the cross-validation, with the number of its repeats."""
-    n_repeats = len(folds_of(observed.design))
-    return folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
 
 
 def _check_folds(variance: Variance, design: Design) -> None:
@@ -352,15 +314,3 @@ def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
         "Asymptotic: assumes that exchanging one observation hardly changes a rule's loss. The "
         "test rejects too often for unstable learners and small samples.",
     )
-
-
-def _little_signal(observed: LossDifference) -> tuple[str, ...]:
-    """The note on R2, skill scores, and differences of root mean squared errors.
-
-    Without signal the predictions are nearly constant. R2 then compares two nearly equal rules,
-    this one and the mean response.
-    """
-    scale = getattr(observed.losses.metric, "interval_scale", "identity")
-    if scale == "log1m" or (scale == "sqrt" and observed.paired):
-        return (LITTLE_SIGNAL,)
-    return ()

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ucvtest.data.positive_class import with_positive
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import in_clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES
@@ -56,13 +57,8 @@ class DeLongTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
         Two classes.
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same observations; the estimate is `learner` minus
-        `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         One split, or K-fold cross-validation done once; by default `HoldOut` with a third of the
         observations tested.
@@ -70,15 +66,8 @@ class DeLongTest(ResamplingTest):
         This test has no other loss.
     null_value : float, optional
         By default 0 for two learners, 1/2 for one.
-    alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
     weights
         None: all rows have the same weight in this test.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -222,15 +211,7 @@ class DeLongTest(ResamplingTest):
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
-    def fit(
-        self,
-        *,
-        interval: IntervalName = "auto",
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, *, interval: IntervalName = "auto", **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where scores are not given, and test.
 
         Parameters
@@ -240,21 +221,8 @@ class DeLongTest(ResamplingTest):
             published; "logit", for the AUC of one learner, the same on the logit scale. "auto"
             takes "logit" for one learner, and for each of two in the table, but "wald" for their
             difference. The p-value belongs to the interval.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(interval)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(interval), run)
 
     def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
         """The option of `fit`, validated."""
@@ -317,19 +285,13 @@ def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: Teste
     if area is None or tested.status != "ok":
         return tested.status
     if area.variance == 0 and not observed.identical:
-        if observed.paired and not observed.design.learns and _rank_alike(observed):
-            return SAME_RANKING
+        if observed.paired and not observed.design.learns:
+            scores = observed.losses.known_values
+            ranks = [midranks(scores[place]) for place in (observed.learner, observed.other)]
+            if (ranks[0] == ranks[1]).all():
+                return SAME_RANKING
         return RANKED_ALIKE
     return "ok"
-
-
-def _rank_alike(observed: LossDifference) -> bool:
-    """Whether two rules put all observations in the same order."""
-    scores = observed.losses.known_values
-    first_ranks, second_ranks = (
-        midranks(scores[learner_index]) for learner_index in (observed.learner, observed.other)
-    )
-    return bool((first_ranks == second_ranks).all())
 
 
 def _pooled(n_folds: int) -> str:

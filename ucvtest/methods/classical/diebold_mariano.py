@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ucvtest.common.checks import at_least, check_choice
 from ucvtest.data.sample import DATES
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
@@ -52,14 +53,11 @@ class DieboldMarianoTest(ResamplingTest):
     ----------
     X : array or DataFrame, shape (n, p)
         Rows in the order of time.
-    y : array-like, shape (n,)
     learner, other : learner
         Two learners; the estimate is `learner` minus `other`.
     design : uv.designs object or scikit-learn splitter, optional
         Splits that learn from rows before those that they test, such as scikit-learn's
         TimeSeriesSplit; by default the last third of the rows is tested.
-    null_value, alternative, scoring, loss, pos_label, missing, backend
-        See `HypothesisTest`.
     groups, group_weight, metric, weights
         Refused: the test is about a mean of losses in time.
 
@@ -156,10 +154,7 @@ class DieboldMarianoTest(ResamplingTest):
         horizon: int = 1,
         *,
         variance: VarianceName = "acf",
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> TestResult:
         """Evaluate the learners where losses are not given, and test.
 
@@ -169,21 +164,8 @@ class DieboldMarianoTest(ResamplingTest):
             How many steps ahead the forecasts are, h: losses fewer steps apart may be correlated.
         variance : {"acf", "bartlett"}
             Weights of the autocovariances: all 1, or falling with the distance.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(horizon, variance=variance)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(horizon, variance=variance), run)
 
     def fit_options(self, horizon: int = 1, variance: VarianceName = "acf") -> Options:
         """The options of `fit`, validated."""
@@ -197,10 +179,17 @@ class DieboldMarianoTest(ResamplingTest):
                 f"horizon={options.horizon} is too large for {n} tested rows: use a smaller one, "
                 "or test more"
             )
+        estimand = of_these_rules(observed)
+        if observed.design.learns:
+            estimand = (
+                f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
+                "earlier rows"
+            )
+        steps = "1 step" if options.horizon == 1 else f"{options.horizon} steps"
         return self._result(
             observed,
             method="Diebold-Mariano test",
-            estimand=self._estimand(observed),
+            estimand=estimand,
             estimator=partial(_estimate, options),
             reference="t",
             df=n - 1.0,
@@ -209,17 +198,8 @@ class DieboldMarianoTest(ResamplingTest):
             diagnostics={"n_tested": n},
             notes=(
                 "Assumes that differences of losses are stationary, and uncorrelated "
-                f"{_steps(options.horizon)} or more apart. Rows must come in the order of time.",
+                f"{steps} or more apart. Rows must come in the order of time.",
             ),
-        )
-
-    def _estimand(self, observed: LossDifference) -> str:
-        """The estimand: of fixed rules, or of rules learnt from earlier rows."""
-        if not observed.design.learns:
-            return of_these_rules(observed)
-        return (
-            f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
-            "earlier rows"
         )
 
 
@@ -269,7 +249,3 @@ def _status(differences: np.ndarray, options: Options) -> str:
 def _is_too_long(horizon: int, n: int) -> bool:
     """Whether autocovariances up to the horizon have too few terms to be estimated."""
     return 3 * horizon > n
-
-
-def _steps(horizon: int) -> str:
-    return "1 step" if horizon == 1 else f"{horizon} steps"

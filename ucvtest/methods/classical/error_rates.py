@@ -17,7 +17,7 @@ from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore, difference_of_shares
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 Tables = dict[str, dict[str, tuple[Any, ...]]]
 
@@ -95,8 +95,10 @@ def table_of_intervals(
 ) -> Tables:
     """The table of intervals: Student's, and the intervals for rules."""
     null, alternative = hypothesis.null_value, hypothesis.alternative
-    t_pvalue, *t_interval = _student(estimate, se, df, null, alternative)
-    rows: list[tuple[Any, ...]] = [("t", *t_interval, t_pvalue)]
+    rows: list[tuple[Any, ...]] = [("t", math.nan, math.nan, math.nan)]
+    if se > 0:
+        interval = wald_interval(estimate, se, "t", df, alternative, TABLE_ALPHA)
+        rows = [("t", *interval, wald_pvalue((estimate - null) / se, "t", df, alternative))]
     for name, rule in rules.items():
         interval = rule.interval(alternative, TABLE_ALPHA)
         rows.append((name, *interval, rule.pvalue(null, alternative)))
@@ -105,16 +107,6 @@ def table_of_intervals(
     if math.isnan(null):
         del table["pvalue"]
     return {"Intervals": table}
-
-
-def _student(
-    estimate: float, se: float, df: float, null: float, alternative: Alternative
-) -> tuple[float, ...]:
-    """p-value and 95% interval; NaN if losses do not vary, or no hypothesis is tested."""
-    if not se > 0:
-        return (math.nan, math.nan, math.nan)
-    low, high = wald_interval(estimate, se, "t", df, alternative, TABLE_ALPHA)
-    return (wald_pvalue((estimate - null) / se, "t", df, alternative), low, high)
 
 
 def _binomial(values: np.ndarray) -> BinomialCounts:

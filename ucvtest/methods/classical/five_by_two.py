@@ -72,25 +72,10 @@ class FiveByTwoTTest(_FiveByTwoTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs object or scikit-learn splitter, optional
         2-fold cross-validation, 5 times, which is also the default.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -150,12 +135,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs object or scikit-learn splitter, optional
         2-fold cross-validation, 5 times, which is also the default.
     null_value : float, optional
@@ -164,13 +143,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
         The statistic is a sum of squares, which have no sign.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----

@@ -1,6 +1,9 @@
-"""Common parts of tests of fixed rules: words, means and differences of shares."""
+"""Common parts of tests of fixed rules: words, means, differences of shares and of metrics."""
 
 import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -9,6 +12,7 @@ from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.wording import no_spread
 from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.linearised import variance_of_mean
 from ucvtest.stats.shares import difference_of_shares, effective_number
 
 THESE_RULES = (
@@ -80,3 +84,40 @@ def share_difference(
     number = effective_number(independent_variance, variance, n, clusters.n_groups)
     estimate, df = float(of_each.mean()), clusters.n_groups - 1.0
     return number, difference_of_shares(estimate, variance, number, df, null_value)
+
+
+@dataclass(frozen=True)
+class LinearisedRules(ABC):
+    """A metric of one learner, or its difference of two, from predictions of rows.
+
+    `index` (T,) has the cluster of each tested row, numbered from 0; None if there are no clusters.
+    """
+
+    observed: LossDifference
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, observed: LossDifference, clusters: Clusters | None) -> Self:
+        """Make it from losses that keep predictions."""
+        return cls(observed, None if clusters is None else clusters.groups.index)
+
+    @property
+    @abstractmethod
+    def estimate(self) -> float:
+        """The metric, or its difference; NaN if it has no value."""
+
+    @property
+    def variance(self) -> float:
+        """The variance of the mean of linearised values."""
+        return variance_of_mean(self.observed.values, self.index)
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom, of rows or clusters."""
+        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
+        return size - 1.0
+
+    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
+        """Estimate and variance, also of one of the learners alone."""
+        other_rules = type(self)(observed, self.index)
+        return other_rules.estimate, other_rules.variance

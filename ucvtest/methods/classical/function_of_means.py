@@ -4,16 +4,19 @@ There is one rule or two, on a test set or out of fold. Observations are rows or
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters
 from ucvtest.inference.notes import bias_notes
 from ucvtest.losses.linearised import CLASSES
-from ucvtest.methods.classical.cells_picture import working_point
-from ucvtest.methods.classical.fixed_rules import same_influence
-from ucvtest.methods.classical.linearised_rules import LinearisedRules
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import LinearisedRules, same_influence
+from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
+from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.second_order import (
     directions_of_cells,
@@ -21,7 +24,7 @@ from ucvtest.metrics.second_order import (
     second_order_bias,
 )
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, SmoothMetric
-from ucvtest.results.plot_data import Picture
+from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
@@ -40,6 +43,12 @@ LEAST = 1e-15
 
 LEAST_DF = 2
 """Least degrees of freedom for which observations have a skewness."""
+
+MOST_CLASSES = 8
+"""Most classes whose bars can be distinguished."""
+
+SHARE, LABEL_LENGTH = 0.8, 12
+"""Share of the axis between two classes that bars fill, and characters of a label."""
 
 
 @dataclass(frozen=True)
@@ -324,3 +333,38 @@ class MetricOfRules(LinearisedRules):
         units = self.df + 1
         scale = math.sqrt(units / (units - 1)) / len(target)
         return second_order_bias(metric_of_means, means, directions, scale)
+
+
+def metric_of_rules(
+    observed: LossDifference, clusters: Clusters | None
+) -> MetricOfRules | RanksOfRules | SurvivalOfRules:
+    """Estimate, variance, interval and words, for fixed rules."""
+    if observed.losses.metric.of_survival:
+        return SurvivalOfRules.of(observed, clusters)
+    if is_of_ranks(observed.losses):
+        return RanksOfRules.of(observed, clusters)
+    return MetricOfRules.of(observed, clusters)
+
+
+def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Picture | None:
+    """Bars of the counts (C, C) of a confusion matrix; None for too many classes."""
+    size = len(table)
+    if size > MOST_CLASSES:
+        return None
+    true, predicted = np.indices(table.shape)
+    places = np.asarray(true + (predicted - (size - 1) / 2) * SHARE / size)
+    right = np.eye(size) > 0
+    names = [f"{label!s:.{LABEL_LENGTH}}" for label in classes[:size]]
+    names += ["another"] * (size - len(names))
+    right_places, wrong_places, width = places[right], places[~right], SHARE / size
+    layers = (
+        Layer("bars", right_places, table[right], "predicted as they are", "estimate", width),
+        Layer("bars", wrong_places, table[~right], "predicted as another class", "other", width),
+    )
+    return Picture(
+        "true class; within each class the predicted classes, in the same order",
+        "observations",
+        layers,
+        f"working point of {learner}",
+        tuple(names),
+    )

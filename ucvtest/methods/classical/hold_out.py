@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import (
@@ -21,6 +22,7 @@ from ucvtest.methods.classical.error_rates import (
     table_of_errors,
 )
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
+from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.hold_out_words import (
     counts_of_errors,
     degenerate,
@@ -30,7 +32,6 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rules,
 )
 from ucvtest.methods.classical.many_pairs import student_numbers
-from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
@@ -59,24 +60,10 @@ class HoldOutTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same split; the estimate is `learner` minus `other`.
     design : uv.designs object or scikit-learn splitter, optional
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is not a mean of losses.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -181,15 +168,7 @@ class HoldOutTest(ResamplingTest):
                 else "design tests one group, but a spread needs two: test more"
             )
 
-    def fit(
-        self,
-        *,
-        interval: IntervalName = "auto",
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, *, interval: IntervalName = "auto", **run: Unpack[Run]) -> TestResult:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -199,21 +178,8 @@ class HoldOutTest(ResamplingTest):
             "wilson" is from Wilson's score test, which is shorter but has a lower coverage in the
             worst case. "auto" is "exact" there, and Student's for everything else. The p-value
             agrees with the interval.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(interval)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(interval), run)
 
     def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
         """The option of `fit`, validated."""

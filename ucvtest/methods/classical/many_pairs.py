@@ -9,8 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ucvtest.inference.question import Question
-from ucvtest.inference.studentise import Hypothesis
-from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.resampling import ROUNDING
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts
@@ -42,16 +40,22 @@ def student_numbers(
         # As `studentise` adds the Monte-Carlo variance, 0.
         se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
         statistic = (estimate - hypothesis.null_value) / se
-        plain = (variance > _rounding(losses, places) ** 2) & np.isfinite(estimate)
-    plain &= ~_identical(losses, places)
-    numbers = PairNumbers(
-        estimate,
-        se,
-        statistic,
-        _pvalues(statistic, df, hypothesis),
-        np.full(len(places), df),
-        plain,
-    )
+        # Differences of a pair that are no more than rounding have no test, nor have equal losses.
+        largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
+        rounding = ROUNDING * np.maximum(*largest[places].T)
+        plain = (variance > rounding**2) & np.isfinite(estimate)
+    kept = losses.means if losses.values is None else losses.values
+    # NaN is equal to nothing, also not to itself.
+    keys = np.unique(kept, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
+    plain &= ~np.equal(*keys[places].T)
+    # The p-values of `wald_pvalue`.
+    distribution = reference_distribution("t", df)
+    assert distribution is not None
+    if hypothesis.alternative == "two-sided":
+        pvalue = 2 * distribution.cdfs(-np.abs(statistic))
+    else:
+        pvalue = distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
+    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), df), plain)
     return _reported(question, numbers)
 
 
@@ -114,29 +118,6 @@ def _moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.nda
         estimate[rows] = differences.mean(axis=1)
         spread[rows] = differences.var(axis=1, ddof=1)
     return estimate, spread
-
-
-def _rounding(losses: Losses, places: np.ndarray) -> np.ndarray:
-    """Differences of each pair that are no more than rounding."""
-    largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
-    return ROUNDING * np.maximum(*largest[places].T)
-
-
-def _identical(losses: Losses, places: np.ndarray) -> np.ndarray:
-    """Pairs of learners with the same losses throughout."""
-    values = losses.means if losses.values is None else losses.values
-    # NaN is equal to nothing, also not to itself.
-    keys = np.unique(values, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
-    return np.equal(*keys[places].T)
-
-
-def _pvalues(statistic: np.ndarray, df: float, hypothesis: Hypothesis) -> np.ndarray:
-    """The p-values of `wald_pvalue`."""
-    distribution = reference_distribution("t", df)
-    assert distribution is not None
-    if hypothesis.alternative == "two-sided":
-        return 2 * distribution.cdfs(-np.abs(statistic))
-    return distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
 
 
 def _reported(question: Question, numbers: PairNumbers) -> PairNumbers:

@@ -9,7 +9,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
-from ucvtest.inference.notes import few_clusters
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
@@ -26,6 +25,13 @@ FEW = 10
 LEARNT_FROM = "The rules of {} folds have learnt from observations on which the others are tested"
 
 
+UNDECIDED = (
+    "{} predictions were undecided between two classes (loss 1/2), which is neither right nor "
+    "wrong: use a rule that decides ties, or another test"
+)
+SINGLE_GROUP = "no variance estimate: a single group was tested; test two at least, better twenty"
+
+
 class McNemarTest(ResamplingTest):
     r"""McNemar's exact test of the error rates of two rules.
 
@@ -38,8 +44,6 @@ class McNemarTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
     learner, other : learner
         Two learners; the estimate is `learner` minus `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
@@ -49,15 +53,8 @@ class McNemarTest(ResamplingTest):
         This test has no other loss.
     null_value : float, optional
         0; this test has no other null value.
-    alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
     weights
         None: all rows have the same weight in this test.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -146,11 +143,19 @@ class McNemarTest(ResamplingTest):
             *(errors > 0 for errors in observed.values_by_learner.values())
         )
         n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
-        notes, rule, effective = _cluster_notes(n_folds, n_telling), None, {}
+        notes, rule, effective = [THESE_RULES], None, {}
         if marks_rows(observed.losses, clusters, observed.values):
             shares = SharesOfRules(observed, clusters, self.question.hypothesis)
-            notes, rule = (*_notes_on_folds(n_folds), THESE_RULES, shares.note), shares.rule
+            notes, rule = [THESE_RULES, shares.note], shares.rule
             effective = {"n_effective": shares.diagnostics["n_effective"]}
+        elif n_telling < FEW:
+            few = (
+                f"The rules differ in {n_telling} clusters: too few for the t test to be more than "
+                "a rough guide; group_weight='row' adds observations to few of them."
+            )
+            notes = [few, THESE_RULES]
+        if n_folds > 1:
+            notes = [f"{LEARNT_FROM.format(n_folds)}, which the standard error ignores.", *notes]
         return self._result(
             observed,
             method="McNemar test of the error rates by clusters",
@@ -158,7 +163,7 @@ class McNemarTest(ResamplingTest):
             estimator=partial(mean_with_variance, clusters=clusters),
             reference="t",
             df=clusters.n_groups - 1.0,
-            status=few_clusters(clusters.n_groups),
+            status="ok" if clusters.n_groups > 1 else SINGLE_GROUP,
             diagnostics={
                 **discordant_rows.diagnostics,
                 "n_tested": len(observed.values),
@@ -167,7 +172,7 @@ class McNemarTest(ResamplingTest):
                 **effective,
             },
             rule=rule,
-            notes=notes,
+            notes=tuple(notes),
             tables={"Observations": discordant_rows.table},
         )
 
@@ -178,57 +183,28 @@ class McNemarTest(ResamplingTest):
         discordant_rows = discordance(first > 0, second > 0)
         units = self.question.metric.units
         counts_right = units is not None and units.greater_is_better
+        notes = [
+            discordant_rows.note(exact=n_folds == 1, counts_right=counts_right),
+            THESE_RULES,
+        ]
+        if n_folds > 1:
+            left_out = "the binomial distribution ignores: the p-value is exact for one split only"
+            notes = [f"{LEARNT_FROM.format(n_folds)}, which {left_out}.", *notes]
         return self._result(
             observed,
             method="McNemar test of the error rates",
             estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
             estimator=mean_with_variance,
             reference="exact binomial" if n_folds == 1 else "binomial",
-            status=_status(n_open),
+            status=UNDECIDED.format(n_open) if n_open else "ok",
             rule=None if n_open else discordant_rows.counts,
             diagnostics={**discordant_rows.diagnostics, "n_tested": len(first)},
-            notes=_notes(
-                n_folds, discordant_rows.note(exact=n_folds == 1, counts_right=counts_right)
-            ),
+            notes=tuple(notes),
             tables={"Observations": discordant_rows.table},
         )
-
-
-def _status(n_open: int) -> str:
-    if n_open:
-        return (
-            f"{n_open} predictions were undecided between two classes (loss 1/2), which is neither "
-            "right nor wrong: use a rule that decides ties, or another test"
-        )
-    return "ok"
 
 
 def _over_folds(n_folds: int) -> str:
     if n_folds == 1:
         return ""
     return f" (average over the rules of this {n_folds}-fold cross-validation)"
-
-
-def _notes(n_folds: int, origin: str) -> tuple[str, ...]:
-    notes = (origin, THESE_RULES)
-    if n_folds == 1:
-        return notes
-    left_out = "which the binomial distribution ignores: the p-value is exact for one split only"
-    return (f"{LEARNT_FROM.format(n_folds)}, {left_out}.", *notes)
-
-
-def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
-    notes: tuple[str, ...] = (THESE_RULES,)
-    if n_telling < FEW:
-        notes = (
-            f"The rules differ in {n_telling} clusters: too few for the t test to be more than a "
-            "rough guide; group_weight='row' adds observations to few of them.",
-            *notes,
-        )
-    return (*_notes_on_folds(n_folds), *notes)
-
-
-def _notes_on_folds(n_folds: int) -> tuple[str, ...]:
-    if n_folds == 1:
-        return ()
-    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error ignores.",)

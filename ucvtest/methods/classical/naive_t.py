@@ -23,25 +23,10 @@ class NaiveTTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, weights
-        See `HypothesisTest`.
-    groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----

@@ -37,24 +37,12 @@ class NestedCrossValidationTest(ResamplingTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
-        The learner to compare with on the same folds; the estimate is `learner` minus `other`.
     design : uv.designs.NestedKFold, optional
         By default 10 folds and 20 repetitions. The rule learnt without two folds serves as inner
         rule of both: K(K + 1)/2 fits a repetition instead of K^2.
     loss : str, callable, Loss or matrix, optional
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
     weights
         Not for this test, which counts rows alike; None.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -192,23 +180,19 @@ def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
             "The standard error is sqrt(K) times that of independent losses, which is its upper "
             "limit."
         )
-    return (*notes, *_repetitions_note(terms, bound))
-
-
-def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
-    """The note if random folds still decide much of the standard error."""
     if terms.n_repeats == 1:
-        return [
+        notes.append(
             "One repetition does not show how much the result depends on the random folds: use "
             "more."
-        ]
+        )
+        return tuple(notes)
     variance, error = terms.variance[0], terms.mc_se_mse
     decided = bound != "none" and abs(terms.rescaled_mse - variance) > 2 * error
-    if decided or error <= LARGEST_MC_ERROR * variance:
-        return []
-    needed_repeats = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
-    return [
-        "The random folds decide much of the standard error: the estimate of the mean squared "
-        f"error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the variance. "
-        f"About n_repeats={needed_repeats} would bring it to {LARGEST_MC_ERROR:.0%}."
-    ]
+    if not decided and error > LARGEST_MC_ERROR * variance:
+        needed = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
+        notes.append(
+            "The random folds decide much of the standard error: the estimate of the mean squared "
+            f"error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the "
+            f"variance. About n_repeats={needed} would bring it to {LARGEST_MC_ERROR:.0%}."
+        )
+    return tuple(notes)

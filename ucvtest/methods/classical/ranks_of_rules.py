@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.linearised_rules import LinearisedRules
+from ucvtest.methods.classical.fixed_rules import LinearisedRules
 from ucvtest.metrics.smooth import Ranks, SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
@@ -107,7 +107,10 @@ class RanksOfRules(LinearisedRules):
             return np.array(
                 [(scaled[is_of_class] ** 2).sum() for is_of_class in (negative, ~negative)]
             ), counts
-        scaled = _by_cluster(moved, self.index)
+        sums = np.bincount(self.index, moved)
+        count = len(sums)
+        factor = count / (count - 1) if count > 1 else math.nan
+        scaled = sums * math.sqrt(factor) / len(moved)
         return np.array([float(scaled @ scaled)]), np.array([len(scaled) - 1.0])
 
     @cached_property
@@ -171,14 +174,6 @@ def _by_class(moved: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.nda
     with np.errstate(divide="ignore"):
         factors = np.where(counts < FEWEST, math.nan, counts / (counts - 1))
     return moved * np.sqrt(factors)[target.astype(int)] / len(moved), counts - 1
-
-
-def _by_cluster(moved: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """The same for clusters."""
-    sums = np.bincount(index, moved)
-    count = len(sums)
-    factor = count / (count - 1) if count > 1 else math.nan
-    return np.asarray(sums * math.sqrt(factor) / len(moved))
 
 
 def _welch(variances: np.ndarray, counts: np.ndarray) -> float:

@@ -5,28 +5,29 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
-from ucvtest.data.groups import Clusters, Groups, GroupWeight, units_of
-from ucvtest.data.missing import Missing
-from ucvtest.designs.adapters import as_design
+from ucvtest.data.groups import Clusters, Groups, units_of
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
-from ucvtest.evaluation.evaluate import draw_design
+from ucvtest.designs.structure import folds_of
+from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
+from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
-from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules, without_spread
-from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.methods.classical.survival_of_rules import no_value_in_words, turned_risks
 from ucvtest.metrics.base import Metric, plural, when_learning_from
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -34,7 +35,6 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import same_everywhere
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.wald import Alternative
 
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
@@ -55,17 +55,14 @@ class ResamplingTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    learner : learner
-    other : learner, optional
     design : uv.designs object, int, scikit-learn splitter or list of splits, optional
         The resampling design; an integer is the number of folds. By default the class's
         `default_design`. For "auc", our designs are stratified unless they have ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
-    null_value, alternative, pos_label, groups, group_weight, backend, scoring
-        See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+    null_value : float, optional
+        Value of the estimand under H0; by default 0 for two learners, 1/2 for the AUC of one, and
+        otherwise none.
     metric : str or metric, optional
         Instead of a loss, a metric that is not a mean of losses, such as "f1": see
         `Losses.from_predictions`.
@@ -73,11 +70,6 @@ class ResamplingTest(HypothesisTest):
         scikit-learn's argument instead of `design`. An integer means the same as in
         `cross_val_score`: folds of adjacent rows, stratified for classes. With groups it is
         ``KFold(cv, stratify=True)`` of groups for classes, and ``KFold(cv)`` otherwise.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
     """
 
     takes_groups = True
@@ -97,33 +89,12 @@ class ResamplingTest(HypothesisTest):
         other: Any = None,
         *,
         design: Any = None,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        metric: Any = None,
-        missing: Missing = "raise",
         cv: Any = None,
+        metric: Any = None,
         weights: Any = None,
+        **ask: Unpack[Ask],
     ) -> None:
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            scoring=scoring,
-            metric=metric,
-            missing=missing,
-            weights=weights,
-        )
+        question = self.question_of(X, y, learner, other, metric=metric, weights=weights, **ask)
         self._ask(question, design, cv)
 
     by_rows: bool
@@ -137,13 +108,11 @@ class ResamplingTest(HypothesisTest):
             # A trial draw, so that a design is refused before the first fit. The real draw is
             # checked again, because a splitter may make sets of other sizes.
             trial = self._draw(np.random.default_rng(0))
-            _refuse_pooled(question, trial)
             self.question = question.ready(trial.learn_sizes[0])
         else:
             if self.needs_values:
                 question.check_values()
             assert question.design is not None
-            _refuse_pooled(question, question.design)
             self._refuse_design(question.design)
 
     @cached_property
@@ -162,14 +131,11 @@ class ResamplingTest(HypothesisTest):
         """Draw the design, if the test can use it and its losses fit into memory."""
         sample = self.question.data("a design").sample
         drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
-        self._refuse_design(self._of_units(drawn_design))
+        clusters = None if self.by_rows else self.question.clusters
+        units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
+        self._refuse_design(units)
         self.check_test_sets(drawn_design)
         return drawn_design
-
-    def _of_units(self, design: Design) -> Design:
-        """A design in the form for the test: of clusters, unless it takes the losses of rows."""
-        clusters = self.question.clusters
-        return design if clusters is None or self.by_rows else design.by_groups(clusters.groups)
 
     def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
@@ -192,37 +158,16 @@ class ResamplingTest(HypothesisTest):
             self._check_design(design)
         except ValueError as error:
             raise ValueError(f"{error}; {type(self).__name__} accepts {self.admits}") from None
+        if design.n_resamples > 1 and isinstance(self.question.metric, SmoothMetric):
+            refuse_pooled(self.question.metric)
 
     @abstractmethod
     def _check_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use."""
 
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
-        """Evaluate the learners unless losses are given, and test.
-
-        Parameters
-        ----------
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
-        """
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(None, execution, progress)
+    def fit(self, **run: Unpack[Run]) -> TestResult:
+        """Evaluate the learners unless losses are given, and test."""
+        return self._fit(None, run)
 
     # --------------------------------------------------------------- from losses to a result
 
@@ -230,7 +175,11 @@ class ResamplingTest(HypothesisTest):
         question, observed = self.question, self.question.observed
         if observed is None:
             assert isinstance(question, DataQuestion)
-            observed = question.losses_on(self._draw, execution, by_rows=self.by_rows)
+            design = self._draw(execution.generator)
+            losses = evaluate_problem(question.problem, design, execution, {"rng": execution.seed})
+            observed = losses.in_losses.difference(0, 1 if question.paired else None)
+            if not self.by_rows:
+                observed = of_units(observed, question.clusters)
         return self._analysed(observed, options)
 
     @abstractmethod
@@ -307,7 +256,10 @@ class ResamplingTest(HypothesisTest):
             studentised = replace(studentised, se=math.nan, variance=math.nan)
         settings = self._settings_of(observed) | dict(settings or {})
         per_learner = _of_each_learner(observed, estimator, has_se=has_se)
-        learnt_parts = observed.losses.metric.linearised and observed.design.n_resamples > 1
+        learnt_parts = losses.metric.linearised and observed.design.n_resamples > 1
+        turned: list[str] = []
+        if losses.metric.of_survival:
+            turned = turned_risks(observed, self.tested_clusters(observed))
         return TestResult(
             **vars(studentised),
             method=method,
@@ -326,8 +278,7 @@ class ResamplingTest(HypothesisTest):
                 *notes,
                 *((OF_EXPECTED_PARTS,) if learnt_parts else ()),
                 *_learning_notes(observed),
-                *self._turned_notes(observed),
-                *self.question.reuse_notes,
+                *turned,
             ),
             tables={**per_learner.tables, **(tables or {})},
             pictures=pictures or {},
@@ -335,12 +286,6 @@ class ResamplingTest(HypothesisTest):
             interval_name=interval_name,
             assumption=assumption,
         )
-
-    def _turned_notes(self, observed: LossDifference) -> list[str]:
-        """Notes on risks that seem to be turned round; losses of clusters keep no risks."""
-        if not observed.losses.metric.of_survival:
-            return []
-        return turned_risks(observed, self.tested_clusters(observed))
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """The settings that repeat the test on the same data, or from the same losses."""
@@ -370,9 +315,55 @@ class ResamplingTest(HypothesisTest):
         return f"{subject} {when_learning_from(size, units)}"
 
 
-def _refuse_pooled(question: Question, design: Design) -> None:
-    if design.n_resamples > 1 and isinstance(question.metric, SmoothMetric):
-        refuse_pooled(question.metric)
+def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:
+    """The design or splitter to draw: named by the user, or the test's default."""
+    sample, has_classes = question.sample, question.sample.n_classes > 0
+    if question.metric.ranks_pairs:
+        check_two_classes(sample)
+    design_or_splitter = design_or_cv(
+        design,
+        cv,
+        sample.response,
+        has_classes=has_classes,
+        n_dropped=question.n_dropped,
+        groups=sample.groups,
+    )
+    # The sample's own copies, so that data that change later do not change the splits.
+    return as_design(
+        default if design_or_splitter is None else design_or_splitter,
+        sample.features,
+        sample.response,
+        auc=wants_every_class(question.metric, has_classes=has_classes),
+        groups=question.problem.given_groups,
+    )
+
+
+def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design: Design) -> None:
+    """Refuse test sets without one of two classes, which have no AUC."""
+    codes, testing = question.target, drawn_design.testing
+    lacking = [~testing[:, codes == code].any(axis=1) for code in (0, 1)]
+    if not np.any(lacking):
+        return
+    code = int(np.any(lacking[1]))
+    label = np.asarray(question.data("a design").sample.classes).tolist()[code]
+    fewest = int(min((codes == code).sum() for code in (0, 1)))
+    try:
+        n_folds = int(folds_of(drawn_design).max()) + 1
+    except ValueError:
+        n_folds = 0
+    another_loss = "a loss that does not need two classes, such as loss='zero_one'"
+    if fewest < 2:
+        remedy = f"use {another_loss}: the smaller class has a single observation"
+    elif getattr(scheme, "stratify", None) and n_folds <= fewest:
+        remedy = f"use another design, with larger test sets, or {another_loss}"
+    else:
+        limit = f" with at most {fewest} folds" if n_folds > fewest else ""
+        ours = "(uv.designs are stratified for the AUC unless stratify=False)"
+        remedy = f"use a stratified design{limit} {ours}, or {another_loss}"
+    raise ValueError(
+        f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the "
+        f"label {label!r}, which have no AUC: {remedy}"
+    )
 
 
 def rounding_of(observed: LossDifference) -> float:

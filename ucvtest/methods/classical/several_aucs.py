@@ -162,7 +162,16 @@ def joint_test(
     equality_test = (
         equality(placements_of_learners) if tested.status == "ok" else Equality(math.nan, 0, False)
     )
-    k = len(names)
+    k, status = len(names), tested.status
+    if status == "ok" and equality_test.differ:
+        status = (
+            "degenerate: a difference of AUCs has no error, for example if a rule ranks perfectly "
+            "or does not rank at all; leave this rule out, or test more observations"
+        )
+    elif status == "ok" and not equality_test.df:
+        status = (
+            "degenerate: all learners rank observations the same, so there is no difference to test"
+        )
     return JointResult(
         learners=names,
         estimates=tuple(learner_placements.mean for learner_placements in placements_of_learners)
@@ -176,20 +185,5 @@ def joint_test(
         pvalue=equality_test.pvalue,
         method="DeLong joint test of several AUCs" + tested.by_clusters,
         estimand=estimand,
-        status=_status(equality_test, tested),
+        status=status,
     )
-
-
-def _status(equality_test: Equality, tested: TestedLabels) -> str:
-    if tested.status != "ok":
-        return tested.status
-    if equality_test.differ:
-        return (
-            "degenerate: a difference of AUCs has no error, for example if a rule ranks perfectly "
-            "or does not rank at all; leave this rule out, or test more observations"
-        )
-    if not equality_test.df:
-        return (
-            "degenerate: all learners rank observations the same, so there is no difference to test"
-        )
-    return "ok"

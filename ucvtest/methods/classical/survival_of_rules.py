@@ -13,8 +13,7 @@ from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.linearised import folds_where_tested
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.fixed_rules import same_influence
-from ucvtest.methods.classical.linearised_rules import LinearisedRules
+from ucvtest.methods.classical.fixed_rules import LinearisedRules, same_influence
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import linearised
 from ucvtest.metrics.survival import SurvivalMetric

@@ -1,19 +1,16 @@
 """The K-fold cross-validation test after Bengio and Grandvalet (2005)."""
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
+from typing import Any, Unpack
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight, units_of
-from ucvtest.data.missing import Missing
+from ucvtest.data.groups import units_of
 from ucvtest.designs.design import learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.methods.fold_covariance.estimation import estimate
 from ucvtest.methods.fold_covariance.options import (
     Estimator,
@@ -24,7 +21,6 @@ from ucvtest.methods.fold_covariance.options import (
 from ucvtest.methods.fold_covariance.reporting import result_from
 from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import Alternative
 
 
 class FoldCovarianceTest(HypothesisTest):
@@ -38,28 +34,16 @@ class FoldCovarianceTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
         "lasso:0.08", or a callable ``(X_train, y_train, X_test) -> predictions``. It must
         not depend on the order of the learning rows.
-    other : learner, optional
-        The learner to compare with, on the same folds; the estimate is `learner` minus
-        `other`.
     n_folds : int
         K, from 2 to n (leave-one-out). Folds are random, without regard to classes; their
         sizes differ by one where n is not a multiple of K.
     estimator : {"cross_validation", "jackknife"}
         The mean cross-validated loss, or the jackknife estimate of the error of the rule
         learnt on all n observations, which corrects the loss on the learning set.
-    null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -108,29 +92,9 @@ class FoldCovarianceTest(HypothesisTest):
         *,
         n_folds: int = 10,
         estimator: Estimator = "cross_validation",
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
+        **ask: Unpack[Ask],
     ) -> None:
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            missing=missing,
-            scoring=scoring,
-        )
-        self._ask(question, n_folds, estimator)
+        self._ask(self.question_of(X, y, learner, other, **ask), n_folds, estimator)
 
     def _ask(
         self, question: Question, n_folds: int = 10, estimator: Estimator = "cross_validation"
@@ -190,16 +154,7 @@ class FoldCovarianceTest(HypothesisTest):
             return f"{subject} {when_learning_from(scheme.n_units, units)}, by the jackknife"
         return f"{subject} {when_learning_from(learn_size(scheme.learn_sizes), units)}"
 
-    def fit(
-        self,
-        rho: Rho = "nadeau_bengio",
-        n_repeats: int = 1,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
+    def fit(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1, **run: Unpack[Run]) -> TestResult:
         """Cross-validate, describe the covariance of the losses, and test.
 
         Parameters
@@ -213,23 +168,14 @@ class FoldCovarianceTest(HypothesisTest):
             Repetitions with new random folds, whose results are averaged. They reduce only the part
             of the variance that is due to the choice of folds. Given losses have the repetitions
             of their design.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
 
         Returns
         -------
         TestResult
             Its tables contain the moments, the variances with the test that each would give, and
             the p-value at several rho; its pictures are "admissible" and "sensitivity".
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(rho, n_repeats)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(rho, n_repeats), run)
 
     def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:
         """The options of `fit`, validated."""
@@ -244,5 +190,4 @@ class FoldCovarianceTest(HypothesisTest):
             estimand=self.estimand,
             n_obs=question.n_obs,
             settings=question.settings(self.method_name) | method_settings,
-            reuse_notes=question.reuse_notes,
         )

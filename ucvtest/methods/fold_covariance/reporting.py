@@ -51,12 +51,15 @@ def result_from(
     estimand: str,
     n_obs: int,
     settings: Mapping[str, Any],
-    reuse_notes: Sequence[str],
 ) -> TestResult:
     """The result of a test, except its seconds."""
     decomposition, source = estimates.decomposition, estimates.source
     status = _status(decomposition, identical=source.identical, paired=source.paired)
     per_learner = _own_values(decomposition, estimates.learner_losses, settings)
+    pictures = {
+        "admissible": _admissible_picture(decomposition),
+        "sensitivity": _sensitivity_picture(decomposition),
+    }
     return TestResult(
         **vars(decomposition.studentised(decomposition.variance(decomposition.rho), status)),
         method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
@@ -66,9 +69,9 @@ def result_from(
         elapsed=math.nan,
         settings=settings,
         diagnostics=_diagnostics(decomposition) | per_learner.diagnostics | source.counts,
-        notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts), *reuse_notes),
+        notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts)),
         tables={**per_learner.tables, **_tables(decomposition)},
-        pictures=_pictures(decomposition),
+        pictures={kind: picture for kind, picture in pictures.items() if picture is not None},
         assumption=_assumption(decomposition),
     )
 
@@ -157,7 +160,16 @@ def _tables(decomposition: Decomposition) -> dict[str, Table]:
         "Admissible variances": _variance_table("end", decomposition, admissible_ends),
     }
     if not decomposition.only_rounding:
-        tables["Sensitivity to rho"] = _sensitivity_table(decomposition)
+        rhos = sorted({*TABLE_RHOS, 1 / decomposition.n_folds})
+        tests = [decomposition.studentised(decomposition.variance(rho)) for rho in rhos]
+        intervals = [studentised.interval() for studentised in tests]
+        tables["Sensitivity to rho"] = {
+            "rho": tuple(rhos),
+            "se": tuple(studentised.se for studentised in tests),
+            "conf_low": tuple(low for low, _ in intervals),
+            "conf_high": tuple(high for _, high in intervals),
+            "pvalue": tuple(studentised.pvalue for studentised in tests),
+        }
     if math.isnan(decomposition.hypothesis.null_value):
         return {
             title: {name: cells for name, cells in table.items() if name != "pvalue"}
@@ -175,29 +187,7 @@ def _variance_table(
     )
 
 
-def _sensitivity_table(decomposition: Decomposition) -> Table:
-    rhos = sorted({*TABLE_RHOS, 1 / decomposition.n_folds})
-    tests = [decomposition.studentised(decomposition.variance(rho)) for rho in rhos]
-    intervals = [studentised.interval() for studentised in tests]
-    return {
-        "rho": tuple(rhos),
-        "se": tuple(studentised.se for studentised in tests),
-        "conf_low": tuple(low for low, _ in intervals),
-        "conf_high": tuple(high for _, high in intervals),
-        "pvalue": tuple(studentised.pvalue for studentised in tests),
-    }
-
-
 # ------------------------------------------------------------------------------- pictures
-
-
-def _pictures(decomposition: Decomposition) -> dict[str, Picture]:
-    """The pictures that exist: of possible covariances, and of the p-value over rho."""
-    pictures = {
-        "admissible": _admissible_picture(decomposition),
-        "sensitivity": _sensitivity_picture(decomposition),
-    }
-    return {kind: picture for kind, picture in pictures.items() if picture is not None}
 
 
 def _admissible_picture(decomposition: Decomposition) -> Picture | None:
@@ -280,6 +270,16 @@ def _sensitivity_picture(decomposition: Decomposition) -> Picture | None:
 
 
 def _notes(decomposition: Decomposition) -> list[str]:
+    low, high = decomposition.admissible
+    fixed = "lambda2" if math.isnan(decomposition.lambda1) else "lambda1 and lambda2"
+    upper_end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
+    possible = f"With {fixed} as estimated, every variance from {low:.3g} {upper_end} is possible."
+    if high < low:
+        possible = (
+            "The estimates of lambda1 and lambda2 contradict the bounds of the loss: the variance "
+            f"would have to be at least {low:.3g} and at most {high:.3g}. Their errors are large "
+            "here."
+        )
     return [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "
@@ -287,25 +287,12 @@ def _notes(decomposition: Decomposition) -> list[str]:
         "a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared mean. The "
         "losses contain a single draw of their mean, and repeating the cross-validation does not "
         "give another.",
-        _admissible_note(decomposition),
+        possible,
         "The naive variance treats folds as independent; its expectation is too small by gamma, "
         "the covariance of losses in different folds.",
         *_rho_notes(decomposition),
         *_special_notes(decomposition),
     ]
-
-
-def _admissible_note(decomposition: Decomposition) -> str:
-    low, high = decomposition.admissible
-    if high < low:
-        return (
-            "The estimates of lambda1 and lambda2 contradict the bounds of the loss: the variance "
-            f"would have to be at least {low:.3g} and at most {high:.3g}. Their errors are large "
-            "here."
-        )
-    fixed = "lambda2" if math.isnan(decomposition.lambda1) else "lambda1 and lambda2"
-    upper_end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
-    return f"With {fixed} as estimated, every variance from {low:.3g} {upper_end} is possible."
 
 
 def _rho_notes(decomposition: Decomposition) -> list[str]:

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.calls import repeats_needed
@@ -117,7 +116,17 @@ class CopiedLosses(FittedLosses):
     """
 
     def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
-        super().__init__(replace(problem, sample=_copied(problem.sample, copies)), execution)
+        sample = problem.sample
+        index = np.tile(np.arange(sample.n_obs), copies)
+        copied = replace(
+            sample,
+            features=sample.rows(index),
+            response=sample.response[index],
+            class_index=None if sample.class_index is None else sample.class_index[index],
+            # Learners learn from copies of a sample, but designs are not drawn from them.
+            groups=None,
+        )
+        super().__init__(replace(problem, sample=copied), execution)
         self._copies = copies
         self._of_copied = None if problem.loss is None else problem.clusters
 
@@ -139,17 +148,6 @@ class CopiedLosses(FittedLosses):
             if clusters is None
             else [clusters.sums(values) for values in learner_losses]
         )
-
-
-def _copied(sample: Sample, copies: int) -> Sample:
-    index = np.tile(np.arange(sample.n_obs), copies)
-    return replace(
-        sample,
-        features=sample.rows(index),
-        response=sample.response[index],
-        class_index=None if sample.class_index is None else sample.class_index[index],
-        groups=None,  # learners learn from copies of a sample, but designs are not drawn from them
-    )
 
 
 # ------------------------------------------------------------------------------------- sums
@@ -202,7 +200,10 @@ def estimates_from(
         for learner_sums, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
             # Errors are small integers, in which sums would overflow.
             learner_sums.add(rows, values.astype(float, copy=False))
-            all_tied = all_tied and _tied(values, tested)
+            # Whether every rule gives one value to all tested observations.
+            highest = np.where(tested, values, -np.inf).max(axis=1)
+            lowest = np.where(tested, values, np.inf).min(axis=1)
+            all_tied = all_tied and bool((highest <= lowest).all())
     influences = [learner_sums.influence(row_batches()) for learner_sums in sums]
     if not layout.ranks_pairs and layout.clusters is not None:
         influences = [with_offset(influence, layout.clusters.offset) for influence in influences]
@@ -240,10 +241,3 @@ def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> Pair
     large = n_positive * (layout.n_obs - n_positive) > LARGE
     counts: type[PairCounts] = LargePairCounts if large else PairCounts
     return counts.of(layout.positive, n_repeats, row_batches)
-
-
-def _tied(values: np.ndarray, tested: np.ndarray) -> bool:
-    """Whether every rule gives one value to all tested observations."""
-    highest = np.where(tested, values, -np.inf).max(axis=1)
-    lowest = np.where(tested, values, np.inf).min(axis=1)
-    return bool((highest <= lowest).all())

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing
 from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
 from ucvtest.methods.influence.options import (
     SINGLE,
@@ -29,7 +27,6 @@ from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, l
 from ucvtest.methods.influence.reporting import option_settings, records, result_from
 from ucvtest.methods.influence.variances import study_variances
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,16 +43,12 @@ class InfluenceFunctionTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
         Two classes for the AUC, two or more for the error rate.
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as "lda", or
         a callable ``(X_train, y_train, X_test)`` that returns scores which rise with the
         positive class (for the AUC) or labels (for the error rate).
-    other : learner, optional
-        The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`. For the AUC a positive difference favours the first.
     n_folds : int
         K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time. The
         schemes "leave_one_out" and "bootstrap" do not use it.
@@ -63,13 +56,6 @@ class InfluenceFunctionTest(HypothesisTest):
         The same as `loss`: "auc", or "error" for "zero_one".
     loss : {"auc", "zero_one"}, optional
         The estimand: the AUC, by default, or the error rate.
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -171,29 +157,10 @@ class InfluenceFunctionTest(HypothesisTest):
         *,
         n_folds: int = 5,
         metric: MetricName | None = None,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
+        **ask: Unpack[Ask],
     ) -> None:
-        loss = named_loss(loss, metric, scoring)
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            missing=missing,
-        )
-        self._ask(question, n_folds)
+        ask["loss"] = named_loss(ask.get("loss"), metric, ask.pop("scoring", None))
+        self._ask(self.question_of(X, y, learner, other, **ask), n_folds)
 
     def _ask(self, question: Question, n_folds: int = 5) -> None:
         if question.design is not None and not is_known(question.metric):
@@ -242,10 +209,7 @@ class InfluenceFunctionTest(HypothesisTest):
         *,
         max_fits: int | None = None,
         max_seconds: float | None = None,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> TestResult:
         """Estimate, studentise and test.
 
@@ -287,21 +251,8 @@ class InfluenceFunctionTest(HypothesisTest):
             Approximate limit on the seconds of the fits: some fits are timed, and `max_fits`
             becomes the number that fits into the time. The same `max_fits` and `rng` repeat the
             result.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
         """
-        options = self.fit_options(n_repeats, scheme, variance, max_fits, max_seconds)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(self.fit_options(n_repeats, scheme, variance, max_fits, max_seconds), run)
 
     def fit_options(
         self,
@@ -330,15 +281,12 @@ class InfluenceFunctionTest(HypothesisTest):
         assert isinstance(layout, Layout)
         return options.within_fits(layout, self.learners, most_fits)
 
+    @spelled_out
     def compare_variances(
         self,
         n_repeats: NumberOfRepeats = "auto",
         schemes: Sequence[Scheme] = ("monte_carlo", "repeated", "kfold", "bootstrap"),
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> "pd.DataFrame":
         """All variance estimates of several schemes side by side.
 
@@ -388,9 +336,9 @@ class InfluenceFunctionTest(HypothesisTest):
             layout.options(question, "auto" if scheme in SINGLE else n_repeats, scheme, "auto")
             for scheme in schemes
         ]
-        execution = question.execution(rng, n_jobs, batch_size)
+        execution = question.execution(**run)
         rows: list[dict[str, Any]] = []
-        with question.fitting(self, self.method_name, progress) as bar:
+        with question.fitting(self, self.method_name, run.get("progress")) as bar:
             for options in listed:
                 estimates = self._estimates(options, replace(execution, bar=bar))
                 studied = study_variances(question.hypothesis, layout, options.scheme, estimates)
@@ -415,5 +363,4 @@ class InfluenceFunctionTest(HypothesisTest):
             *(layout, options, estimates, question),
             n_obs=question.n_obs,
             settings=question.settings(self.method_name) | method_settings,
-            reuse_notes=question.reuse_notes,
         )

@@ -124,7 +124,15 @@ def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
     try:
         folds = folds_of(design)
     except ValueError:
-        return _random_splits(design, classes)
+        if (design.learning == design.testing).any():
+            raise ValueError(
+                "the design has observations that are neither learnt from nor tested: use K-fold "
+                "cross-validation or random splits of the whole sample"
+            ) from None
+        _check_test_sets(design, classes, 0)
+        n_folds = round(design.n_obs / design.test_sizes[-1])
+        splits = Folds(classes, design.learning.astype(np.uint8), (1,) * len(classes))
+        return GivenLayout(classes, n_folds, design, "monte_carlo", splits)
     n_repeats, n_folds = len(folds), int(folds.max()) + 1
     _check_test_sets(design, classes, 1)
     if auc:
@@ -133,18 +141,6 @@ def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
     single = "leave_one_out" if n_folds == design.n_obs else "kfold"
     scheme = "repeated" if n_repeats > 1 else single
     return GivenLayout(classes, n_folds, design, scheme, Folds(classes, folds, (n_folds,)))
-
-
-def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
-    if (design.learning == design.testing).any():
-        raise ValueError(
-            "the design has observations that are neither learnt from nor tested: use K-fold "
-            "cross-validation or random splits of the whole sample"
-        )
-    _check_test_sets(design, classes, 0)
-    n_folds = round(design.n_obs / design.test_sizes[-1])
-    splits = Folds(classes, design.learning.astype(np.uint8), (1,) * len(classes))
-    return GivenLayout(classes, n_folds, design, "monte_carlo", splits)
 
 
 def _check_test_sets(

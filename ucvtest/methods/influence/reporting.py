@@ -1,7 +1,7 @@
 """The content of a result: words, settings, diagnostics, notes, and rows of a comparison."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ucvtest.data.groups import units_of
@@ -61,7 +61,6 @@ def result_from(
     *,
     n_obs: int,
     settings: Mapping[str, Any],
-    reuse_notes: Sequence[str],
 ) -> TestResult:
     """The result of a test, except its seconds."""
     scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
@@ -83,7 +82,7 @@ def result_from(
         elapsed=math.nan,
         settings=settings,
         diagnostics=_diagnostics(options, estimates, studied) | per_learner.diagnostics,
-        notes=(*_notes(layout, options, estimates, tested=tested), *reuse_notes),
+        notes=_notes(layout, options, estimates, tested=tested),
         tables={**per_learner.tables, "Variances": table},
         better="higher" if layout.ranks_pairs else "lower",
     )

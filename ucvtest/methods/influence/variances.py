@@ -201,7 +201,14 @@ def _status(
             f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
     if not variance.variance > ROUNDING**2:
-        return f"degenerate: the variance estimate is zero, {_why_zero(layout, estimates)}"
+        why = "every observation was ranked equally well"
+        if estimates.source.paired:
+            why = "the difference of the two learners is the same at every observation"
+        elif not layout.ranks_pairs:
+            why = "every observation was predicted equally well"
+        elif estimates.all_tied:
+            why = "all scores were equal: the learner does not distinguish observations"
+        return f"degenerate: the variance estimate is zero, {why}"
     rough, tolerated_words = (
         (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
     )
@@ -212,13 +219,3 @@ def _status(
             "raise n_repeats"
         )
     return "ok"
-
-
-def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
-    if estimates.source.paired:
-        return "the difference of the two learners is the same at every observation"
-    if not layout.ranks_pairs:
-        return "every observation was predicted equally well"
-    if estimates.all_tied:
-        return "all scores were equal: the learner does not distinguish observations"
-    return "every observation was ranked equally well"

@@ -82,19 +82,19 @@ class ClusterErrors(PairErrors):
         """See `PairErrors`; weighted, and scaled to the number of pairs of the observed labels."""
         n_obs = labelings.shape[1]
         batches = row_batches(len(labelings), n_obs * n_obs, CELLS_PER_BATCH)
-        error_batches = [self._count(labelings[rows], rng) for rows in batches]
+        shares: list[np.ndarray] = []
+        for rows in batches:
+            scores = self._scores(labelings[rows], rng)[:, :, self._index]
+            difference = scores - scores.transpose(0, 2, 1)
+            positive, negative = self._weights(labelings[rows]), self._weights(~labelings[rows])
+            weight = positive[:, :, None] * negative[:, None]
+            weight *= self._index[:, None] != self._index
+            wrong = np.where(difference < -self.tolerance, weight, 0.0).sum(axis=(1, 2))
+            tied = np.where(np.abs(difference) <= self.tolerance, weight, 0.0).sum(axis=(1, 2))
+            shares.append(np.stack([wrong, tied]) / weight.sum(axis=(1, 2)))
         n_pairs = self.sizes(self.exchangeable.labels).n_pairs
-        n_wrong, tied = np.concatenate(error_batches, axis=1) * n_pairs
+        n_wrong, tied = np.concatenate(shares, axis=1) * n_pairs
         return n_wrong.round(DIGITS), tied.round(DIGITS)
-
-    def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        scores = self._scores(labelings, rng)[:, :, self._index]
-        difference = scores - scores.transpose(0, 2, 1)
-        weight = self._weights(labelings)[:, :, None] * self._weights(~labelings)[:, None]
-        weight *= self._index[:, None] != self._index
-        wrong_weight = np.where(difference < -self.tolerance, weight, 0.0).sum(axis=(1, 2))
-        tied = np.where(np.abs(difference) <= self.tolerance, weight, 0.0).sum(axis=(1, 2))
-        return np.stack([wrong_weight, tied]) / weight.sum(axis=(1, 2))
 
     def _by_cluster(self, is_in_class: np.ndarray) -> np.ndarray:
         """How many rows of each cluster are chosen, (P, G)."""

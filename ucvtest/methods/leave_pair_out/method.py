@@ -1,19 +1,19 @@
 """The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 import numpy as np
 
 from ucvtest.codes.linear_programme import LONGEST_CODE
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight, units_of
-from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.groups import units_of
+from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
+from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.question import DataQuestion, Question, chosen_learners
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
 from ucvtest.methods.leave_pair_out.forecast import Forecast, affordable_labelings, forecast
@@ -34,7 +34,7 @@ from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 class LeavePairOutTest(HypothesisTest):
@@ -48,22 +48,14 @@ class LeavePairOutTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
         Labels of two classes, at least two observations of each.
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
         "ridge:1.0", or a callable ``(X_train, y_train, X_test) -> scores``. It must not depend
         on the order of the learning rows.
-    pos_label, groups, group_weight, backend, missing
-        See `HypothesisTest`.
     scoring : str or scorer, optional
         "roc_auc", which it is about, and nothing else.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -115,34 +107,16 @@ class LeavePairOutTest(HypothesisTest):
     admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
     needs_values = True
 
-    def __init__(
-        self,
-        X: Any,
-        y: Any,
-        learner: Any,
-        *,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
-    ) -> None:
+    def __init__(self, X: Any, y: Any, learner: Any, **ask: Unpack[OfData]) -> None:
+        scoring = ask.pop("scoring", None)
         if scoring is not None:
             self.check_loss(chosen_loss(None, scoring), scoring=scoring)
         # Before the labels are read, in which a missing label would be a number.
-        X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-        check_labels(y, pos_label)
-        question = self.question_of(
-            X,
-            y,
-            learner,
-            alternative="greater",
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
+        X, y, ask["groups"], n_dropped = complete_rows(
+            X, y, ask.get("groups"), ask.pop("missing", "raise")
         )
+        check_labels(y, ask.get("pos_label"))
+        question = self.question_of(X, y, learner, alternative="greater", **ask)
         self._ask(replace(question, n_dropped=n_dropped))
 
     def _ask(self, question: Question) -> None:
@@ -164,29 +138,6 @@ class LeavePairOutTest(HypothesisTest):
             pairs_of(question.design, question.target)
             check_class_sizes(np.array([0, 1]), question.target.astype(int))
         self.question = question
-
-    @classmethod
-    def from_formula(  # type: ignore[override]  # there is no other learner to compare with
-        cls, formula: str, data: "pd.DataFrame", learner: Any, **kwargs: Any
-    ) -> "LeavePairOutTest":
-        """Create the test from a formula and a data frame, as in statsmodels.
-
-        Parameters
-        ----------
-        formula, data, learner, **kwargs
-            See `HypothesisTest.from_formula`.
-
-        Returns
-        -------
-        LeavePairOutTest
-
-        Raises
-        ------
-        ValueError
-            See `HypothesisTest.from_formula`.
-        """
-        lpo_test: Any = super().from_formula(formula, data, learner, **kwargs)
-        return lpo_test
 
     @classmethod
     def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
@@ -223,8 +174,7 @@ class LeavePairOutTest(HypothesisTest):
                 f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
                 "the test is about one: name learner"
             )
-        user_scores = chosen_learners(losses, learner, None)
-        return cls.about(cls.question_of_losses(user_scores, None, "greater", "group"))
+        return cls.about(cls.question_of_losses(losses, learner, None, None, "greater", "group"))
 
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
@@ -272,10 +222,7 @@ class LeavePairOutTest(HypothesisTest):
         n_simulations: int = N_SIMULATIONS,
         stop_after: int | None = None,
         max_seconds: float | None = None,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> TestResult:
         """Count the errors and compare their number with a null distribution.
 
@@ -304,8 +251,8 @@ class LeavePairOutTest(HypothesisTest):
             do not influence that number, so that the p-value stays valid. The settings of the
             result keep it; the same number and `rng` without `max_seconds` repeat the result. The
             estimate needs every pair: the test is refused if there is no time for it.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`; `batch_size` counts labelings.
+        batch_size : int, optional
+            Largest number of labelings passed at once to a learner that is not jitted.
 
         Returns
         -------
@@ -333,11 +280,10 @@ class LeavePairOutTest(HypothesisTest):
         )
         if options.pvalue == "empirical":
             # Simulated settings need draws, even if nothing is fitted.
+            n_jobs, batch_size = run.get("n_jobs"), run.get("batch_size")
             self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
-            execution = Execution.of(rng, n_jobs, batch_size)
-        else:
-            execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+            return self._fit(options, run, Execution.of(run.get("rng"), n_jobs, batch_size))
+        return self._fit(options, run)
 
     def fit_options(
         self,
@@ -392,7 +338,6 @@ class LeavePairOutTest(HypothesisTest):
             estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
 

@@ -1,7 +1,7 @@
 """The result of a leave-pair-out test: p-value, status, notes, tables, null distribution."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
@@ -41,7 +41,6 @@ def result_from(
     *,
     estimand: str,
     settings: Mapping[str, Any],
-    reuse_notes: Sequence[str],
     exchangeable: ExchangeableLabels | None = None,
 ) -> TestResult:
     """The result of a test, except its seconds."""
@@ -71,7 +70,7 @@ def result_from(
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
         diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
-        notes=(*_notes(options, sizes, estimates, pvalue, largest_null), *reuse_notes),
+        notes=_notes(options, sizes, estimates, pvalue, largest_null),
         tables=_tables(options, sizes, estimates),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
         better="higher",

@@ -1,18 +1,14 @@
 """The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
 
 import math
-from typing import Any, Literal, Self
-
-import numpy as np
+from typing import Any, Literal, Self, Unpack
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing
+from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.permutation import Sampling
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
@@ -32,8 +28,6 @@ class PermutationComplexityTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as "ridge:1",
         or a callable ``(X_train, y_train, X_test) -> predictions``.
@@ -42,13 +36,6 @@ class PermutationComplexityTest(HypothesisTest):
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
         under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
         error is four times as large.
-    scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
 
     Notes
     -----
@@ -103,27 +90,9 @@ class PermutationComplexityTest(HypothesisTest):
         learner: Any,
         *,
         loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
-        scoring: Any = None,
-        missing: Missing = "raise",
+        **ask: Unpack[OfData],
     ) -> None:
-        question = self.question_of(
-            X,
-            y,
-            learner,
-            alternative="less",
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            missing=missing,
-            scoring=scoring,
-        )
-        self._ask(question)
+        self._ask(self.question_of(X, y, learner, alternative="less", loss=loss, **ask))
 
     def _ask(self, question: Question) -> None:
         super()._ask(question)
@@ -171,10 +140,7 @@ class PermutationComplexityTest(HypothesisTest):
         *,
         stop_after: int | None = None,
         max_seconds: float | None = None,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> TestResult:
         """Estimate and test.
 
@@ -204,8 +170,8 @@ class PermutationComplexityTest(HypothesisTest):
             that number, so that the p-value (count + 1)/(n_permutations + 1) stays valid. The
             settings of the result keep it; the same number and `rng` without `max_seconds` repeat
             the result.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`; `batch_size` counts labelings.
+        batch_size : int, optional
+            Largest number of labelings passed at once to a learner that is not jitted.
 
         Returns
         -------
@@ -222,8 +188,7 @@ class PermutationComplexityTest(HypothesisTest):
         options = self.fit_options(
             n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
         )
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        return self._fit(options, run)
 
     def fit_options(
         self,

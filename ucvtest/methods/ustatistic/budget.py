@@ -83,7 +83,6 @@ def check_budget(
 
 
 def _purpose(options: UStatisticOptions) -> str:
-    """The purpose of the fits, in words."""
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
 
 

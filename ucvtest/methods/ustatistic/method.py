@@ -4,18 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.question import DataQuestion, Question, chosen_learners
-from ucvtest.learners.adapters.backends import Backend
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import (
     capped,
@@ -62,14 +59,10 @@ class UStatisticTest(HypothesisTest):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
         "lasso:0.08", or a callable ``(X_train, y_train, X_test) -> predictions``. It must
         not depend on the order of the learning rows.
-    other : learner, optional
-        The learner to compare with; the estimate is `learner` minus `other`.
     learn_size : int or pair of int, optional
         Number of observations to learn from, g; by default floor(n/2) - 1, the largest for which
         every variance exists. With ``loss="auc"`` every learning set has the same number of each
@@ -85,17 +78,12 @@ class UStatisticTest(HypothesisTest):
     metric : str or metric, optional
         Instead of a loss, a metric that is not a mean of losses, such as "f1", "mcc" or "r2": see
         Notes.
-    weights : array-like, shape (n,), str or mapping, optional
-        See `HypothesisTest`.
-    null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
-        See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
-        one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
-        AUC of one learner is only tested against a `null_value` that is given.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
+    null_value : float, optional
+        Value of the estimand under H0; by default 0 for a difference and 1 for a ratio. One learner
+        is only tested against a `null_value` that is given.
+    loss : str, callable, Loss or matrix, optional
+        As in `HypothesisTest`. "auc" needs learners with scores: of more than two classes one for
+        each, and the AUC is Hand and Till's, or that of `pos_label` against the rest.
 
     Notes
     -----
@@ -303,32 +291,15 @@ class UStatisticTest(HypothesisTest):
         other: Any = None,
         *,
         learn_size: int | tuple[int, int] | None = None,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-        loss: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
         contrast: Contrast = "difference",
-        scoring: Any = None,
         metric: Any = None,
-        missing: Missing = "raise",
         weights: Any = None,
+        **ask: Unpack[Ask],
     ) -> None:
-        loss = chosen_loss(loss, scoring, metric, weights)
-        question = self.question_of(
-            *(X, y, learner, other),
-            null_value=null_value_of(contrast, null_value),
-            alternative=alternative,
-            loss=loss,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            missing=missing,
-            weights=weights,
-        )
+        # The loss is refused before the null value is.
+        ask["loss"] = chosen_loss(ask.get("loss"), ask.pop("scoring", None), metric, weights)
+        ask["null_value"] = null_value_of(contrast, ask.get("null_value"))
+        question = self.question_of(X, y, learner, other, weights=weights, **ask)
         self._ask(question, learn_size, contrast)
 
     def _ask(
@@ -373,8 +344,9 @@ class UStatisticTest(HypothesisTest):
             If the test does not accept the design of the losses, or an argument cannot be used.
         """
         null_value = null_value_of(contrast, null_value)
-        difference = chosen_learners(losses, learner, other)
-        question = cls.question_of_losses(difference, null_value, alternative, group_weight)
+        question = cls.question_of_losses(
+            losses, learner, other, null_value, alternative, group_weight
+        )
         return cls.about(question, contrast=contrast)
 
     @property
@@ -412,10 +384,7 @@ class UStatisticTest(HypothesisTest):
         interval: IntervalName = "auto",
         max_seconds: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> TestResult:
         """Estimate, studentise and test.
 
@@ -466,8 +435,6 @@ class UStatisticTest(HypothesisTest):
             result of an uninterrupted call (except for the seconds it took). With ``rng=None`` the
             resumed call reuses the original seed. Fits that failed are tried again. See
             `compare`.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -488,11 +455,12 @@ class UStatisticTest(HypothesisTest):
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
         if checkpoint is None:
-            execution = self.question.execution(rng, n_jobs, batch_size)
-            return self._fit(options, execution, progress)
+            return self._fit(options, run)
         self.question.refuse_budget(checkpoint=checkpoint)
+        rng = run.get("rng")
         problem, saved_fits = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
-        execution = self.question.execution(saved_fits.seed(rng), n_jobs, batch_size)
+        run["rng"] = saved_fits.seed(rng)
+        execution = self.question.execution(**run)
         with saved_fits:
             fit_question = {
                 **self._checkpoint_question(problem),
@@ -504,7 +472,7 @@ class UStatisticTest(HypothesisTest):
                 "max_seconds": max_seconds,
             }
             saved_fits.begin(fit_question, problem.learners, execution.seed or 0)
-            return self._fit(options, replace(execution, progress=Progress(saved_fits)), progress)
+            return self._fit(options, run, replace(execution, progress=Progress(saved_fits)))
 
     def _checkpoint_question(self, problem: Problem) -> dict[str, Any]:
         """Everything that decides the fits apart from the options of `fit`, for a checkpoint."""
@@ -591,15 +559,12 @@ class UStatisticTest(HypothesisTest):
         """See `HypothesisTest.simultaneous_results`."""
         return cls.joint_run(tests, losses.learners, options).on_losses()
 
+    @spelled_out
     def kappa_profile(
         self,
         c_values: Sequence[int] | None = None,
         n_pairs: int | Literal["exact"] = 1000,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
+        **run: Unpack[Run],
     ) -> KappaProfile:
         """Estimate kappa_c = E[Phi_0(S) Phi_0(S')] for sets S, S' with c observations in common.
 
@@ -631,8 +596,8 @@ class UStatisticTest(HypothesisTest):
         """
         question = self.question
         options = ProfileOptions.of(question, self.learning_sets, c_values, n_pairs)
-        execution = question.execution(rng, n_jobs, batch_size)
-        with question.fitting(self, "kappa", progress) as bar:
+        execution = question.execution(**run)
+        with question.fitting(self, "kappa", run.get("progress")) as bar:
             source = question.losses(replace(execution, bar=bar))
             sampler = Sampler(options.sizes, source, execution.generator)
             if options.n_pairs is None:

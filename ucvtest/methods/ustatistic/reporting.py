@@ -194,7 +194,6 @@ def _notes(
     estimates: UStatisticEstimates,
     source: LossSource,
 ) -> list[str]:
-    """Notes for the reader of the result."""
     listed = [
         ORDER,
         *_variance_notes(options),

@@ -259,7 +259,6 @@ def result_from(
         )
         if of_metric.undefined:
             result_fields = undefined_parts(question, of_metric, result_fields)
-    result_fields["notes"] = (*result_fields["notes"], *question.reuse_notes)
     if source.pairs is not None:
         result_fields = _with_pairs(result_fields, source.pairs, options, source)
     return TestResult(

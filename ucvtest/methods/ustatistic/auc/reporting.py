@@ -164,7 +164,6 @@ def _notes(
     estimates: AucEstimates,
     source: LossSource,
 ) -> Iterator[str]:
-    """Notes for the reader of the result."""
     yield ORDER
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
