@@ -1,4 +1,4 @@
-"""Linearised values of survival metrics, from the risks that rules predicted."""
+"""Survival times, and the risks that rules predicted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,6 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
-from ucvtest.losses.linearised import fields_of, linearised_values
 from ucvtest.losses.predicted import as_rows, check_finite, numbers_of, quoted
 from ucvtest.losses.validation import is_numbered
 from ucvtest.metrics.survival import SurvivalMetric
@@ -21,16 +20,7 @@ def of_survival(
     risks = as_rows(
         {name: _risks(name, user_risks, metric) for name, user_risks in rules.items()}, len(times)
     )
-    values = linearised_values(metric.made_for(()), times, risks)
-    fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
-    fields.pop("means")
-    return {
-        **fields,
-        "predictions": risks,
-        "target": times.time,
-        "event": times.event,
-        "settings": {},
-    }
+    return {"predictions": risks, "target": times.time, "event": times.event, "settings": {}}
 
 
 def _by_time(name: str, user_risks: Any, metric: SurvivalMetric) -> Any:

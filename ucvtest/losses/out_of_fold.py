@@ -95,7 +95,9 @@ class OutOfFold:
 
     def joined(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The values and predictions (L, T) of the repeats, by resample."""
-        n_obs = fields_of_repeats[0]["values"].shape[1]
+        first = fields_of_repeats[0]
+        names = [name for name in ("values", "predictions") if name in first]
+        n_obs = first[names[0]].shape[1]
         if self.numbers.shape[1] != n_obs:
             turned = (
                 ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
@@ -104,18 +106,14 @@ class OutOfFold:
                 f"fold is for {self.numbers.shape[1]} observations, but {n_obs} are needed{turned}"
             )
         joined_fields: dict[str, Any] = {}
-        for name in ("values", "predictions"):
-            if name in fields_of_repeats[0]:
-                rows = zip(fields_of_repeats, self._orders, strict=True)
-                joined_fields[name] = np.concatenate(
-                    [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
-                )
-        return {**fields_of_repeats[0], **joined_fields}
-
-    @property
-    def _orders(self) -> list[np.ndarray]:
-        """Observations fold by fold, in each repeat."""
-        return [np.argsort(row, kind="stable") for row in self.numbers]
+        # Observations fold by fold, in each repeat.
+        orders = [np.argsort(row, kind="stable") for row in self.numbers]
+        for name in names:
+            rows = zip(fields_of_repeats, orders, strict=True)
+            joined_fields[name] = np.concatenate(
+                [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
+            )
+        return {**first, **joined_fields}
 
 
 def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
@@ -179,14 +177,17 @@ class Repetitions:
         if column is None:
             return None
         self._check_length(argument, column)
-        first, *repetitions = [_taken(column, rows) for rows in self.rows]
-        for other in repetitions:
-            if not _same(first, other):
-                raise ValueError(
-                    f"{argument} differs between repetitions, whose rows must be the same "
-                    "observations in the same order: sort the table"
-                )
-        return first
+        of_each = [_taken(column, rows) for rows in self.rows]
+        values = [
+            list(part.records if isinstance(part, SurvivalTimes) else np.asarray(part))
+            for part in of_each
+        ]
+        if any(other_values != values[0] for other_values in values[1:]):
+            raise ValueError(
+                f"{argument} differs between repetitions, whose rows must be the same "
+                "observations in the same order: sort the table"
+            )
+        return of_each[0]
 
     def stacked(self, argument: str, column: Any) -> Any:
         """A column with a row for each repetition."""
@@ -210,9 +211,3 @@ def _taken(column: Any, rows: np.ndarray) -> Any:
     if hasattr(column, "iloc"):
         return column.iloc[rows].reset_index(drop=True)
     return np.asarray(column)[rows]
-
-
-def _same(first: Any, other: Any) -> bool:
-    if isinstance(first, SurvivalTimes):
-        return np.array_equal(first.records, other.records)
-    return list(np.asarray(first)) == list(np.asarray(other))

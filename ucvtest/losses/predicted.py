@@ -1,6 +1,6 @@
 """Reads predictions of rules: labels, numbers, and probabilities of each class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,6 @@ from ucvtest.data.positive_class import json_label, says_positive
 from ucvtest.data.sample import Sample, as_column, count_missing
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
-
-MOST_LISTED = 5
-"""Most labels that a message lists."""
 
 
 def numbered_labels(
@@ -191,8 +188,8 @@ def quoted(name: str) -> str:
     return f"predictions[{name!r:.60}]"
 
 
-def listed(values: Sequence[Any]) -> str:
+def listed(values: Iterable[Any], most: int = 5) -> str:
     """Labels as a list in messages."""
     distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:MOST_LISTED])
-    return f"{listed_labels}, ..." if len(distinct) > MOST_LISTED else listed_labels
+    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:most])
+    return f"{listed_labels}, ..." if len(distinct) > most else listed_labels

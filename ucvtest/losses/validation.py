@@ -1,17 +1,51 @@
 """Checks of the parts of losses: columns and learners with names, and consistent shapes."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
+from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
 from ucvtest.losses.linearised import counts_pairs_twice
+from ucvtest.losses.predicted import listed
 from ucvtest.losses.resample_means import resample_means
+
+
+def named_columns(
+    argument: str, user_table: Any, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], Any]:
+    """The columns of a table or file that arguments name, and the other columns."""
+    if isinstance(user_table, (str, Path)):
+        user_table = read_table(user_table)
+    if hasattr(user_table, "columns") and hasattr(user_table, "items"):
+        user_table = without_row_numbers(user_table)
+    arguments = dict(arguments)
+    names = {key: name for key, name in arguments.items() if isinstance(name, str)}
+    if names:
+        user_table = as_pandas(argument, user_table)
+    if not names or not hasattr(user_table, "items"):
+        # Tables of other packages are refused when their columns are read.
+        return arguments, user_table
+    for key, name in names.items():
+        if name not in user_table:
+            several = len(getattr(user_table, "attrs", {}).get(SHEETS, ())) > 1
+            raise ValueError(
+                f"{key}={name!r:.60} is not a column of {argument}, which has "
+                f"{listed(list(user_table))}"
+                + (": read another sheet by pandas.read_excel(sheet_name=)" if several else "")
+            )
+    arguments |= {key: user_table[name] for key, name in names.items()}
+    if hasattr(user_table, "columns"):
+        return arguments, user_table.drop(columns=list(names.values()))
+    return arguments, {
+        name: column for name, column in user_table.items() if name not in names.values()
+    }
 
 
 def by_name(argument: str, user_table: Any) -> dict[str, Any]:
