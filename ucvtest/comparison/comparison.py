@@ -18,7 +18,7 @@ from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
-from ucvtest.results.simultaneous import JointEstimates, JointStatistics
+from ucvtest.results.simultaneous import JointEstimates, JointStatistics, holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -663,11 +663,7 @@ def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
     missing = np.isnan(pvalues)
     known_pvalues = np.where(missing, 1.0, pvalues)
     if correction == "holm":
-        # Each times the number of those that are not smaller, at most 1.
-        order = np.argsort(known_pvalues)
-        products = known_pvalues[order] * np.arange(len(pvalues), 0, -1)
-        adjusted = np.empty(len(pvalues))
-        adjusted[order] = np.minimum(np.maximum.accumulate(products), 1.0)
+        adjusted = holm(known_pvalues)
     else:
         # Takes long to import, and most calls do without it.
         from statsmodels.stats.multitest import multipletests

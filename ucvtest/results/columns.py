@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.results.fields import quiet_interval
+from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import wald_interval
 
@@ -41,9 +42,9 @@ class ResultColumns:
     ----------
     pairs : tuple of (str, str)
     numbers : PairNumbers
-    special : mapping of int to ResultFields
+    special : mapping of int to TestResult
         The results that are not plain, by their places.
-    like : ResultFields, optional
+    like : TestResult, optional
         A plain result: its words, its null value and its bounds are those of all plain ones.
     """
 
@@ -51,17 +52,21 @@ class ResultColumns:
         self,
         pairs: tuple[Pair, ...],
         numbers: PairNumbers,
-        special: Mapping[int, ResultFields],
-        like: ResultFields | None = None,
+        special: Mapping[int, TestResult],
+        like: TestResult | None = None,
     ) -> None:
         self.pairs = pairs
         self._rules, self._like, self._special = (numbers.rules, numbers.rule_of), like, special
-        self.estimate, self.se, self.statistic, self.pvalue, self.df = (
-            _with_special(getattr(numbers, name), special, name) for name in NUMBERS
-        )
+        columns = []
+        for name in NUMBERS:
+            column = np.array(getattr(numbers, name), dtype=float)
+            column[list(special)] = [getattr(result, name) for result in special.values()]
+            column.flags.writeable = False
+            columns.append(column)
+        self.estimate, self.se, self.statistic, self.pvalue, self.df = columns
 
     @classmethod
-    def of(cls, results: Mapping[Pair, ResultFields] | Self) -> Self:
+    def of(cls, results: Mapping[Pair, TestResult] | Self) -> Self:
         """The numbers of results that exist; as they are where they are columns already."""
         if isinstance(results, cls):
             return results
@@ -74,7 +79,7 @@ class ResultColumns:
         return len(self.pairs)
 
     @property
-    def first(self) -> ResultFields:
+    def first(self) -> TestResult:
         """One of the results: a plain one if there is any."""
         return next(iter(self._special.values())) if self._like is None else self._like
 
@@ -88,7 +93,7 @@ class ResultColumns:
             values[place] = getattr(result, name)
         return values
 
-    def intervals(self, level_of: Callable[[ResultFields], float]) -> list[tuple[float, float]]:
+    def intervals(self, level_of: Callable[[TestResult], float]) -> list[tuple[float, float]]:
         """The intervals of `quiet_interval`, each at one minus the level that a result asks for."""
         ends = np.empty((len(self), 2))
         if self._like is not None:
@@ -97,7 +102,7 @@ class ResultColumns:
             ends[place] = quiet_interval(result, level_of(result))
         return [(low, high) for low, high in ends.tolist()]
 
-    def _plain_intervals(self, like: ResultFields, alpha: float) -> np.ndarray:
+    def _plain_intervals(self, like: TestResult, alpha: float) -> np.ndarray:
         rules, rule_of = self._rules
         if rule_of is not None:
             of_rules = [rule.interval(like.alternative, alpha) for rule in rules]
@@ -111,10 +116,3 @@ class ResultColumns:
             low, high = np.minimum(low, self.estimate), np.maximum(high, self.estimate)
         limits = np.stack([low, high], axis=1)
         return np.where(np.isfinite(limits), np.clip(limits, *like.bounds), limits)
-
-
-def _with_special(column: np.ndarray, special: Mapping[int, ResultFields], name: str) -> np.ndarray:
-    column = np.array(column, dtype=float)
-    column[list(special)] = [getattr(result, name) for result in special.values()]
-    column.flags.writeable = False
-    return column
