@@ -78,12 +78,23 @@ def rounds_within(
         If there is no time to do all of them twice; `round_name` says what once is.
     """
     clock = time.monotonic if clock is None else clock
-    paces, spent = zip(
-        *(_seconds_of_one(*trial, max_seconds, clock) for trial in trials), strict=True
-    )
-    pace = sum(paces)
+    pace = spent = 0.0
+    for trial, size in trials:
+        # The first call imports, or compiles.
+        trial(size)
+        n_tried = size
+        while True:
+            clock_before = clock()
+            trial(size)
+            seconds = clock() - clock_before
+            n_tried += size
+            if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
+                break
+            size *= 2
+        pace += seconds / size
+        spent += n_tried * seconds / size
     used_share = USED_BY_SLOW if pace > QUICK else USED_BY_QUICK
-    seconds_left = max(used_share * max_seconds - sum(spent), LEAST * max_seconds)
+    seconds_left = max(used_share * max_seconds - spent, LEAST * max_seconds)
     number = int(seconds_left / pace) if pace > 0 else 10**9
     if number < 2:
         raise ValueError(
@@ -91,23 +102,6 @@ def rounds_within(
             f"{pace:.3g} s; raise it, or use quicker learners"
         )
     return number
-
-
-def _seconds_of_one(
-    trial: Callable[[int], object], size: int, max_seconds: float, clock: Callable[[], float]
-) -> tuple[float, float]:
-    """Seconds of one task, and of all that were tried."""
-    # The first call imports, or compiles.
-    trial(size)
-    tried = size
-    while True:
-        clock_before = clock()
-        trial(size)
-        seconds = clock() - clock_before
-        tried += size
-        if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
-            return seconds / size, tried * seconds / size
-        size *= 2
 
 
 def decided_fits(

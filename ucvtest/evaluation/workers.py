@@ -47,23 +47,18 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
+            # Looked for only if a module has come or gone: a look reads all memory maps of the
+            # process, which takes milliseconds where JAX has compiled much.
+            n_modules = len(sys.modules)
+            if self._libraries is None or n_modules != self._n_modules:
+                self._libraries, self._n_modules = ThreadpoolController(), n_modules
+            limited = self._libraries.limit(limits=1)
             # Only the first one sees the previous state.
-            limited = self._limit()
             self._before.append(self._before[0] if self._before else limited)
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._before.pop().restore_original_limits()
-
-    def _limit(self) -> Any:
-        """Limit the libraries that are loaded now, looked for only if a module has come or gone.
-
-        A look reads all memory maps of the process: milliseconds where JAX has compiled much.
-        """
-        n_modules = len(sys.modules)
-        if self._libraries is None or n_modules != self._n_modules:
-            self._libraries, self._n_modules = ThreadpoolController(), n_modules
-        return self._libraries.limit(limits=1)
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()
