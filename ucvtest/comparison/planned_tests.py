@@ -17,7 +17,7 @@ from ucvtest.common.exceptions import naming
 from ucvtest.comparison.several_metrics import metric_label
 from ucvtest.comparison.specs import RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
-from ucvtest.data.sample import as_response, taken_for_classes
+from ucvtest.data.sample import as_response, check_vector, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -105,8 +105,7 @@ class ComparisonQuestion:
                 "name tests, such as tests='corrected_t'"
             )
         response = as_response(self.y)
-        if response.ndim != 1:
-            raise ValueError(f"y must have one dimension, got shape {response.shape}")
+        check_vector("y", response)
         groups = as_groups(self.groups, len(response))
         design = design_or_cv(
             *(None, cv, response),

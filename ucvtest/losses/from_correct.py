@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.checks import named_options
 from ucvtest.data.groups import as_groups
-from ucvtest.data.sample import as_column, count_missing
+from ucvtest.data.sample import as_column, check_vector, refuse_missing
 from ucvtest.designs.design import Design
 from ucvtest.losses.predicted import listed
 from ucvtest.losses.resample_means import resample_means
@@ -100,16 +100,11 @@ def from_correct(
 def _marked(argument: str, user_answers: Any) -> np.ndarray:
     """Ones for right answers and zeros for wrong ones; anything else is refused."""
     column = as_column(argument, user_answers)
-    if column.ndim != 1:
-        raise ValueError(f"{argument} must have one dimension, got shape {column.shape}")
+    check_vector(argument, column)
     if not len(column):
         raise ValueError("correct is empty: at least one answer is needed")
-    n_missing = count_missing(column)
-    if n_missing:
-        raise ValueError(
-            f"{argument} has {n_missing} missing values: drop these rows for all models, "
-            "or count them as wrong (.fillna(False))"
-        )
+    remedy = "drop these rows for all models, or count them as wrong (.fillna(False))"
+    refuse_missing(argument, column, remedy)
     unmarked = [
         value
         for value in column.tolist()

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.data.sample import count_missing
+from ucvtest.data.sample import refuse_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
 
@@ -118,11 +118,7 @@ class OutOfFold:
 
 def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
     """Numbers of the folds, in the order of their labels or of their first rows."""
-    n_missing = count_missing(labels)
-    if n_missing:
-        raise ValueError(
-            f"fold has {n_missing} missing values: drop these observations for all rules"
-        )
+    refuse_missing("fold", labels, "drop these observations for all rules")
     names = labels.tolist()
     distinct = list(dict.fromkeys(names))
     if len(distinct) < 2:
@@ -159,9 +155,7 @@ class Repetitions:
             raise ValueError(
                 f"repeat must name the repetition of each row, shape (n,), got {labels.shape}"
             )
-        n_missing = count_missing(labels)
-        if n_missing:
-            raise ValueError(f"repeat has {n_missing} missing values: drop these rows")
+        refuse_missing("repeat", labels, "drop these rows")
         listed = np.array(labels.tolist(), dtype=object)
         rows = [np.flatnonzero(listed == label) for label in dict.fromkeys(listed.tolist())]
         sizes = sorted({len(places) for places in rows})

@@ -10,7 +10,7 @@ from ucvtest.common.checks import check_size
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
 from ucvtest.data.positive_class import json_label, says_positive
-from ucvtest.data.sample import Sample, as_column, count_missing
+from ucvtest.data.sample import Sample, as_column, refuse_missing
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
@@ -25,12 +25,8 @@ def numbered_labels(
     rows = {}
     for name, user_labels in rules.items():
         predicted = check_vector(quoted(name), as_column(quoted(name), user_labels))
-        n_missing = count_missing(predicted)
-        if n_missing:
-            raise ValueError(
-                f"{quoted(name)} has {n_missing} missing values: drop these observations for all "
-                "rules, or give them a label that counts as wrong"
-            )
+        remedy = "drop these observations for all rules, or give them a label that counts as wrong"
+        refuse_missing(quoted(name), predicted, remedy)
         labels = predicted.tolist()
         _check_labels(name, labels, classes[:n_known])
         for label in labels:
