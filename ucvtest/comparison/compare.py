@@ -48,9 +48,8 @@ from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
-from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.evaluation.checkpoint import Checkpoint, KnownFits
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.backends import Backend

@@ -8,7 +8,6 @@ from typing import Any
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
-from ucvtest.comparison.pair_results import ResultsOfTests
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
     check_names,
@@ -24,7 +23,7 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
-from ucvtest.results.columns import Pair
+from ucvtest.results.columns import Pair, ResultsOfTests
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 

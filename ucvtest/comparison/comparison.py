@@ -12,8 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import in_brief
-from ucvtest.comparison.pair_results import ResultsOfTests
-from ucvtest.results.columns import Pair, ResultColumns
+from ucvtest.results.columns import Pair, ResultColumns, ResultsOfTests
 from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult

@@ -15,7 +15,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.results.columns import Pair
+from ucvtest.results.columns import Key, Pair
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointStatistics
 
@@ -80,9 +80,6 @@ def names_of(metric: Sequence[Any]) -> tuple[str, ...]:
 def metric_label(test: str, metric: str, tests: Collection[str]) -> str:
     """What a test of one of several metrics is called: the metric, where there is one test."""
     return f"{test}: {metric}" if len(tests) > 1 else metric
-
-
-Key = tuple[str, str, str]
 
 
 def directions_of(

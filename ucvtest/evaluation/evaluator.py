@@ -10,10 +10,9 @@ from ucvtest.common.checks import check_workers
 from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.chunks import ChunkedFits
 from ucvtest.evaluation.fit_requests import Batch, FitRequests
 from ucvtest.evaluation.slow_fits import Pace, announce_rest
-from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
+from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
@@ -145,28 +144,27 @@ class Evaluator:
         learn, and all are predicted. Without `blank` entries of untested observations are
         undefined, which saves a pass where few are tested.
         """
-        labels, members = self._usable_labels(labels)
-        all_observations = np.ones((1, self._sample.n_obs), dtype=bool)
+        labels = np.asarray(labels, dtype=float)
+        n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
+        if labels.ndim != 2 or labels.shape[1] != n_obs:
+            raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
+        if n_classes:
+            members = [labels == label for label in range(n_classes)]
+            if sum(map(np.count_nonzero, members)) < labels.size:
+                raise ValueError(
+                    f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}"
+                )
+        else:
+            if not np.isfinite(labels).all():
+                raise ValueError("labels must be finite numbers")
+            # A real response is one class.
+            members = [np.ones(labels.shape, dtype=bool)]
+        all_observations = np.ones((1, n_obs), dtype=bool)
         learning = all_observations if learning is None else learning
         tested = all_observations if testing is None else testing
         testing = np.broadcast_to(tested, labels.shape)
         predictions = self._fit_several(learning, testing, seeds, labels, members)
         return _with_nan_where_untested(predictions, tested) if blank else predictions
-
-    def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The labels as numbers, and where each class is; one class for a real response."""
-        labels = np.asarray(labels, dtype=float)
-        n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
-        if labels.ndim != 2 or labels.shape[1] != n_obs:
-            raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
-        if not n_classes:
-            if not np.isfinite(labels).all():
-                raise ValueError("labels must be finite numbers")
-            return labels, [np.ones(labels.shape, dtype=bool)]
-        members = [labels == label for label in range(n_classes)]
-        if sum(np.count_nonzero(is_class_member) for is_class_member in members) < labels.size:
-            raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
-        return labels, members
 
     def _fit_several(
         self,

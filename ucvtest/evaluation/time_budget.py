@@ -39,7 +39,6 @@ def fits_within(
     learn_size: int,
     max_seconds: float,
     execution: Execution,
-    clock: Callable[[], float] | None = None,
 ) -> int:
     """Fits of all learners that the seconds allow, each to as many learning sets as the others.
 
@@ -59,14 +58,13 @@ def fits_within(
         return fit, evaluator.at_once()
 
     trials = map(trial, problem.learners.values())
-    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner", clock)
+    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner")
 
 
 def rounds_within(
     trials: Iterable[Trial],
     max_seconds: float,
     round_name: str,
-    clock: Callable[[], float] | None = None,
 ) -> int:
     """How often the seconds allow a round of some tasks.
 
@@ -77,16 +75,15 @@ def rounds_within(
     ValueError
         If there is no time to do all of them twice; `round_name` says what once is.
     """
-    clock = time.monotonic if clock is None else clock
     pace = spent = 0.0
     for trial, size in trials:
         # The first call imports, or compiles.
         trial(size)
         n_tried = size
         while True:
-            clock_before = clock()
+            clock_before = time.monotonic()
             trial(size)
-            seconds = clock() - clock_before
+            seconds = time.monotonic() - clock_before
             n_tried += size
             if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
                 break

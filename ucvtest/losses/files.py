@@ -213,10 +213,21 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
             for name in dict.fromkeys(("words", *ARRAYS, *OPTIONAL))
             if f"{name}.npy" in archive.namelist()
         }
-        shapes = {
-            name: _check_member(archive, name, archive_member)
-            for name, archive_member in members.items()
-        }
+        shapes = {}
+        for name, member in members.items():
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError(f"{name} is compressed in an unusual way")
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    raise ValueError(f"{name} is in version {version} of NumPy's format")
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+                if dtype.kind not in KINDS[name]:
+                    raise ValueError(f"{name} contains {dtype}")
+                n_bytes = math.prod(shape) * dtype.itemsize
+                if min(shape, default=0) < 0 or n_bytes != member.file_size - file.tell():
+                    raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
+            shapes[name] = tuple(shape)
     _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
     if missing:
@@ -255,24 +266,6 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
             f"{source} contains no losses that can be used: {misfits[0]}, where learning has "
             f"{sets} and means have {means}"
         )
-
-
-def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> tuple[int, ...]:
-    """The shape of an array; wrong types and wrong numbers of bytes are refused."""
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is compressed in an unusual way")
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"{name} is in version {version} of NumPy's format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.kind not in KINDS[name]:
-            raise ValueError(f"{name} contains {dtype}")
-        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
-            member.file_size - file.tell()
-        ):
-            raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
-    return tuple(shape)
 
 
 def _array(name: str, rows: Any) -> np.ndarray:

@@ -40,7 +40,6 @@ from ucvtest.data.sample import (
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
 from ucvtest.designs.design import Design
-from ucvtest.losses.from_survival import of_survival
 from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of
 from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
 from ucvtest.losses.predicted import (
@@ -53,6 +52,7 @@ from ucvtest.losses.predicted import (
     listed,
     numbered_labels,
     numbers_of,
+    of_survival,
     probabilities_of,
     quoted,
 )
@@ -297,7 +297,21 @@ def from_predictions(
 def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> dict[str, Any]:
     """Predictions for functions of means, losses or scores for others, and their properties."""
     if metric is GIVEN_SCORES:
-        return _scores(y, rules, pos_label)
+        for name, user_value in (("y", y), ("pos_label", pos_label)):
+            if user_value is not None:
+                raise ValueError(
+                    f"{name} does not apply with loss='score', which uses scores directly: pass "
+                    f"{name}=None"
+                )
+        rows = {name: numbers_of(name, user_scores) for name, user_scores in rules.items()}
+        return {
+            "loss": SCORE,
+            "values": as_rows(rows),
+            "target": None,
+            "in_words": SCORE_IN_WORDS,
+            "greater_is_better": True,
+            "settings": {},
+        }
     if y is None:
         raise ValueError("y must contain the true response: only loss='score' does not need it")
     if isinstance(metric, Metric) and metric.ranks_pairs:
@@ -422,44 +436,46 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         )
 
 
-def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    """Scores of each observation, unchanged."""
-    for name, user_value in (("y", y), ("pos_label", pos_label)):
-        if user_value is not None:
-            raise ValueError(
-                f"{name} does not apply with loss='score', which uses scores directly: pass "
-                f"{name}=None"
-            )
-    values = as_rows({name: numbers_of(name, user_value) for name, user_value in rules.items()})
-    return {
-        "loss": SCORE,
-        "values": values,
-        "target": None,
-        "in_words": SCORE_IN_WORDS,
-        "greater_is_better": True,
-        "settings": {},
-    }
-
-
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
         raise ValueError("'auc' needs class labels, but y contains real values")
     classes, codes = code_labels(y, pos_label)
-    if pos_label is None:
-        _check_two(AUC, classes)
-    user_scores = rules
-    rules = _of_positive(rules, classes, pos_label, declared_order(y))
-    rows = {name: numbers_of(name, scores, infinite=True) for name, scores in rules.items()}
+    rows, settings = _numbers(rules, AUC, classes, pos_label, declared_order(y))
     return {
         "loss": AUC.name,
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": column_order(user_scores, classes)
-        | unnamed_setting(classes, is_named=pos_label is not None),
+        "settings": settings | unnamed_setting(classes, is_named=pos_label is not None),
         "positive": classes[-1],
     }
+
+
+def _numbers(
+    rules: Mapping[str, Any],
+    metric: Metric,
+    classes: np.ndarray | None,
+    pos_label: Any,
+    declared: Sequence[Any],
+) -> tuple[dict[str, np.ndarray], dict[str, list[Any]]]:
+    """A number for each observation, about the positive class if there are any; settings."""
+    settings: dict[str, list[Any]] = {}
+    if classes is not None:
+        # Ranks may be those of one class against the rest.
+        if pos_label is None or not (metric.ranks_pairs or _ranks_scores(metric)):
+            _check_two(metric, classes)
+        settings = column_order(rules, classes)
+        rules = _of_positive(rules, classes, pos_label, declared, metric.output)
+    infinite = metric.ranks_pairs
+    rows = {name: numbers_of(name, column, infinite=infinite) for name, column in rules.items()}
+    if metric.output == "probability":
+        check_probabilities(rows)
+    return rows, settings
+
+
+def _ranks_scores(metric: Metric) -> bool:
+    return metric.linearised and metric.output == "score"
 
 
 def _of_positive(
@@ -467,7 +483,7 @@ def _of_positive(
     classes: np.ndarray,
     pos_label: Any,
     declared: Sequence[Any],
-    output: Output = "score",
+    output: Output,
 ) -> dict[str, Any]:
     """The column of the positive class in scores for each class; a single column as it is.
 
@@ -502,8 +518,6 @@ def _predicted(
     if not needs_classes:
         metric.refuse_labels(as_response(y))
     only = _only_class(y, rules, metric, pos_label) if needs_classes else None
-    if needs_classes and only is None:
-        _refuse_one_class(as_response(y), metric)
     sample = only or _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
@@ -543,22 +557,14 @@ def _predicted(
             outside = [*map(json_label, all_labels[sample.n_classes :])]
             target, rows, classes = _in_order(target, rows, all_labels, sample.order)
     else:
+        rows, order = _numbers(rules, metric, sample.classes, pos_label, sample.declared)
         if sample.classes is not None:
-            if not metric.of_ranks or pos_label is None:
-                _check_two(metric, sample.classes)
-            order = column_order(rules, sample.classes)
-            rules = _of_positive(rules, sample.classes, pos_label, sample.declared, metric.output)
             if metric.asks_for_class:
                 # Names of columns do not tell which class the metric is about.
                 check_positive_of_metric(
                     sample.classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
                 )
             positive = {"positive": sample.classes[-1]}
-        rows = {
-            name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
-        }
-        if metric.output == "probability":
-            check_probabilities(rows)
     stacked = metric.decided(as_rows(rows, sample.n_obs))
     settings = kept_classes(classes, sample.order, outside) | unnamed_setting(
         sample.classes, is_named=sample.positive_named
@@ -597,7 +603,12 @@ def _in_order(
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
     """Losses of labels, numbers or probabilities."""
     check_vector("y", as_response(y))
-    as_classes = _has_classes(y, loss, pos_label)
+    output = output_of(loss)
+    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
+        # Predictions are in the units of y: two whole numbers are not labels here.
+        as_classes = False
+    else:
+        as_classes = taken_for_classes(y, output, pos_label=pos_label)
     scored = as_loss(loss, has_classes=as_classes)
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
@@ -624,17 +635,10 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
                 name: probabilities_of(name, user_predictions, np.asarray(labels), sample.declared)
                 for name, user_predictions in rules.items()
             }
-        else:
-            if labels is not None:
-                _check_two(scored, labels)
-                positive = {"positive": labels[-1]}
-                settings = column_order(rules, labels)
-                rules = _of_positive(rules, labels, pos_label, sample.declared, scored.output)
-            rows = {
-                name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
-            }
-        if scored.output == "probability":
             check_probabilities(rows)
+        else:
+            rows, settings = _numbers(rules, scored, labels, pos_label, sample.declared)
+            positive = {} if labels is None else {"positive": labels[-1]}
     stacked = as_rows(rows, sample.n_obs)
     everywhere = np.ones(stacked.shape[:2], dtype=bool)
     values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
@@ -651,14 +655,6 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         **({} if units is None else {"greater_is_better": units.greater_is_better}),
         **positive,
     }
-
-
-def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
-    output = output_of(loss)
-    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
-        # Predictions are in the units of y: two whole numbers are not labels here.
-        return False
-    return taken_for_classes(y, output, pos_label=pos_label)
 
 
 def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None = None) -> Sample:
@@ -691,12 +687,13 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
 def _only_class(
     y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
 ) -> Sample | None:
-    """The response if it has one class only, and the metric depends on this class alone."""
+    """The response if it has one class only; refused unless the metric is about it alone."""
     response = as_response(y)
     labels = _different_labels(response)
-    if len(labels) != 1 or not metric.of_two or metric.within is None:
+    if len(labels) != 1:
         return None
-    if classes_and_codes := _one_of_two(response, pos_label):
+    about_one = metric.of_two and metric.within is not None
+    if about_one and (classes_and_codes := _one_of_two(response, pos_label)):
         classes, codes = classes_and_codes
         predicted = {
             label
@@ -712,16 +709,9 @@ def _only_class(
                 positive_named=pos_label is not None,
                 declared=declared_order(y),
             )
-    return None
-
-
-def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
-    """Refuse labels that are all the same, and name the share of right answers among them."""
-    labels = _different_labels(response)
-    if len(labels) != 1:
-        return
     remedy = "add observations of another class"
     if metric.output == "label":
+        # The share of right answers among them.
         remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
         f"y has one class only ({labels[0]!r:.60}), and metric={metric.name!r:.60} needs "
@@ -792,7 +782,7 @@ def _check_two(metric: Metric, classes: np.ndarray) -> None:
         return
     user_argument = "metric=" if metric.linearised else ""
     remedy = "merge classes"
-    if metric.ranks_pairs or (metric.linearised and metric.output == "score"):
+    if metric.ranks_pairs or _ranks_scores(metric):
         remedy += ", or use pos_label= for one of them against the rest"
     elif not metric.linearised:
         remedy += f", or use {OTHER_LOSSES}"

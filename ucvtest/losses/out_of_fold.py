@@ -41,8 +41,29 @@ class OutOfFold:
                 "fold must contain the fold of each observation, shape (n,), or a row for each "
                 f"repeat, (R, n), got shape {fold_labels.shape}"
             )
-        rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(fold_labels))]
-        return cls(np.stack(rows), fold_labels.ndim == 2)
+        numbers = []
+        for repeat, labels in enumerate(np.atleast_2d(fold_labels)):
+            refuse_missing("fold", labels, "drop these observations for all rules")
+            names = labels.tolist()
+            distinct = list(dict.fromkeys(names))
+            if len(distinct) < 2:
+                raise ValueError(
+                    f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two "
+                    "are needed: leave fold out for rules that were fixed beforehand"
+                )
+            if 2 * len(distinct) * len(names) > MAX_BYTES:
+                raise ValueError(
+                    f"fold names {len(distinct)} folds of {len(names)} observations, which need "
+                    f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few "
+                    "labels"
+                )
+            # In the order of their labels, or of their first rows: labels of several types cannot
+            # be sorted.
+            with suppress(TypeError):
+                distinct.sort()
+            fold_number = {name: number for number, name in enumerate(distinct)}
+            numbers.append(np.array([fold_number[name] for name in names]))
+        return cls(np.stack(numbers), fold_labels.ndim == 2)
 
     def of_rows(self, is_kept: np.ndarray) -> "OutOfFold":
         """The folds of some observations; the others were neither learnt from nor tested."""
@@ -114,28 +135,6 @@ class OutOfFold:
                 [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
             )
         return {**first, **joined_fields}
-
-
-def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
-    """Numbers of the folds, in the order of their labels or of their first rows."""
-    refuse_missing("fold", labels, "drop these observations for all rules")
-    names = labels.tolist()
-    distinct = list(dict.fromkeys(names))
-    if len(distinct) < 2:
-        raise ValueError(
-            f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two are "
-            "needed: leave fold out for rules that were fixed beforehand"
-        )
-    if 2 * len(distinct) * len(names) > MAX_BYTES:
-        raise ValueError(
-            f"fold names {len(distinct)} folds of {len(names)} observations, which need "
-            f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few labels"
-        )
-    # Labels of several types cannot be sorted.
-    with suppress(TypeError):
-        distinct.sort()
-    fold_number = {name: number for number, name in enumerate(distinct)}
-    return np.array([fold_number[name] for name in names])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
-from ucvtest.designs.design import Design
 from ucvtest.losses.linearised import counts_pairs_twice
-from ucvtest.losses.predicted import listed
+from ucvtest.losses.predicted import is_numbered, listed
 from ucvtest.losses.resample_means import resample_means
 
 
@@ -107,11 +106,6 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
             )
 
 
-def is_numbered(names: Any) -> bool:
-    """Whether rows have no names, so that pandas has numbered them from 0."""
-    return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1
-
-
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     """The names of the learners, all different; numbered ones by default."""
     if learners is None:
@@ -154,7 +148,13 @@ def check_parts(losses: Any) -> None:
                 f"{name} must contain numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
     if losses.groups is not None:
-        _check_groups(losses.groups, design)
+        groups = as_groups(losses.groups, design.n_obs)
+        is_integer = losses.groups.dtype.kind in "iu"
+        if groups is None or not is_integer or not np.array_equal(groups.index, losses.groups):
+            raise ValueError(
+                "groups must be numbered from 0 in the order in which they first appear"
+            )
+        design.check_groups(groups)
     auc = losses.metric.ranks_pairs
     if auc:
         _check_areas(losses)
@@ -187,18 +187,6 @@ def _check_predictions(losses: Any) -> None:
     undefined = np.isnan(losses.values)
     if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
         raise ValueError("values must be finite numbers, or all NaN for a learner")
-
-
-def _check_groups(groups: np.ndarray, design: Design) -> None:
-    """Refuse groups that are not numbered as `Losses` requires, or divided by the design."""
-    numbered_groups = as_groups(groups, design.n_obs)
-    if (
-        numbered_groups is None
-        or groups.dtype.kind not in "iu"
-        or not np.array_equal(numbered_groups.index, groups)
-    ):
-        raise ValueError("groups must be numbered from 0 in the order in which they first appear")
-    design.check_groups(numbered_groups)
 
 
 def _check_areas(losses: Any) -> None:

@@ -142,16 +142,23 @@ def cite(result: TestResult | HasResults | HasKeys) -> Citations:
     >>> print(found.text.splitlines()[1])
     [mcnemar1947] Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika, 12, 153-157.
     """  # noqa: E501
+    fields = {
+        "author": "{The ucvtest developers}",
+        "title": "ucvtest: honest statistical tests for learning algorithms on one small data set",
+        "note": f"Version {version('ucvtest')}",
+        "year": 2026,
+    }
+    software = Paper("ucvtest", "misc", MappingProxyType(fields))
     keys = getattr(result, "citation_keys", None)
     if isinstance(keys, tuple):
-        return Citations((*(paper for paper in all_papers() if paper.key in keys), _software()))
+        return Citations((*(paper for paper in all_papers() if paper.key in keys), software))
     results = {"": result} if isinstance(result, TestResult) else getattr(result, "results", None)
     if not isinstance(results, Mapping):
         raise TypeError(
             f"result must be a TestResult or a Comparison, got {type(result).__name__}: "
             "give what fit, uv.compare, noninferiority or equivalence returned"
         )
-    return Citations((*papers_behind(results.values()), _software()))
+    return Citations((*papers_behind(results.values()), software))
 
 
 def papers_behind(results: Iterable[TestResult]) -> tuple[Paper, ...]:
@@ -174,17 +181,6 @@ def all_papers() -> tuple[Paper, ...]:
         behind = tuple(map(MappingProxyType, behind))
         papers.append(Paper(key, kind, MappingProxyType(entry), behind))
     return tuple(papers)
-
-
-def _software() -> Paper:
-    title = "ucvtest: honest statistical tests for learning algorithms on one small data set"
-    fields = {
-        "author": "{The ucvtest developers}",
-        "title": title,
-        "note": f"Version {version('ucvtest')}",
-        "year": 2026,
-    }
-    return Paper("ucvtest", "misc", MappingProxyType(fields))
 
 
 def _conditions_hold(conditions: Mapping[str, str], result: TestResult) -> bool:

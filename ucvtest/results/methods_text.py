@@ -74,22 +74,19 @@ def _question(result: TestResult) -> str:
     method_clause = (
         f"on {result.n_obs} observations by the following method: {result.method}{cited}."
     )
-    measure = _measure(result)
+    loss = settings.get("loss") or settings.get("metric")
+    if loss == "accuracy" and result.better == "higher":
+        measure = "accuracy"
+    elif _ranks_pairs(loss) or result.better == "higher":
+        measure = "AUC" if "AUC" in result.estimand else "score"
+    else:
+        measure = "error rate" if loss in ("zero_one", "error") else "expected loss"
     if second is None:
         return f"The {measure} of {first} was estimated {method_clause}"
     plural = {"expected loss": "expected losses", "accuracy": "accuracies"}.get(
         measure, f"{measure}s"
     )
     return f"The {plural} of {first} (first) and {second} (second) were compared {method_clause}"
-
-
-def _measure(result: TestResult) -> str:
-    loss = result.settings.get("loss") or result.settings.get("metric")
-    if _ranks_pairs(loss) or result.better == "higher":
-        if loss == "accuracy":
-            return "accuracy"
-        return "AUC" if "AUC" in result.estimand else "score"
-    return "error rate" if loss in ("zero_one", "error") else "expected loss"
 
 
 def _estimand(result: TestResult) -> str:

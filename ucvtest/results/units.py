@@ -73,7 +73,14 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
     TestResult
     """
     units = _Change(reported_units, paired, result.estimate)
-    posterior, rule = result.posterior, result.rule
+    posterior, rule, statistic = result.posterior, result.rule, result.statistic
+    if isinstance(rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
+        statistic = float(ChangedUnits(rule, units.shift, reported_units.slope).statistic)
+    elif result.reference in SIGNED:
+        statistic = float(units.odd(statistic))
+    elif "e_in" in result.diagnostics:
+        # The in-sample error of permuted labels, which is not a sum of squares.
+        statistic = units.value(statistic)
     if posterior is not None:
         sides = (posterior.p_left, posterior.p_right)
         p_left, p_right = sides[::-1] if units.reverses else sides
@@ -86,7 +93,7 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
         variance=units.square(result.variance),
         null_value=units.value(result.null_value),
         alternative=OTHER_SIDE[result.alternative] if units.reverses else result.alternative,
-        statistic=_statistic(result, units),
+        statistic=statistic,
         better="higher" if units.reverses else result.better,
         rule=None if rule is None else ChangedUnits(rule, units.shift, reported_units.slope),
         posterior=posterior,
@@ -223,15 +230,6 @@ class _Change:
 def _changed_cells(change: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
     # The cells of errors that nobody knows are None.
     return tuple(None if cell is None else change(cell) for cell in cells)
-
-
-def _statistic(result: TestResult, units: _Change) -> float:
-    if isinstance(result.rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
-        return float(ChangedUnits(result.rule, units.shift, units.reported.slope).statistic)
-    if result.reference in SIGNED:
-        return float(units.odd(result.statistic))
-    # The in-sample error of permuted labels, which is not a sum of squares.
-    return units.value(result.statistic) if "e_in" in result.diagnostics else result.statistic
 
 
 def _settings(settings: Mapping[str, Any], units: _Change) -> dict[str, Any]:
