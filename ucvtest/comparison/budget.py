@@ -62,7 +62,10 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
     ValueError
         If designs, and what other tests need at least, take longer.
     """
-    problem, size = _largest(plan)
+    sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
+    sizes += [test.question.learn_size for test in plan.own_set_tests]
+    problem = plan.first.question.with_learners(plan.request.learners).problem
+    size = min(problem.learnt_rows(max(sizes)), problem.sample.n_obs - 1)
     n_fits = _affordable_fits(problem, size, max_seconds, execution, "fits of named tests")
 
     def too_few_fits(least_fits: int, test_names: str) -> ValueError:
@@ -93,7 +96,15 @@ def _shared_out(plan: Plan, n_fits: int, too_few_fits: Callable[[int, str], Valu
     """The plan with this number of fits of all learners; `too_few_fits` gets the least number."""
     learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
-    least_rounds = {test.label: _least_rounds(test, n_turns) for test in plan.own_set_tests}
+    # Fits of each learner that a test takes at least.
+    least_rounds: dict[str, int] = {}
+    for test in plan.own_set_tests:
+        with naming_test(test.label):
+            if test.joint_run is not None:
+                least_rounds[test.label] = int(test.joint_run.least_fits_of_each)
+                continue
+            of_pairs = (each.least_fits(test.options[pair]) for pair, each in test.tests.items())
+            least_rounds[test.label] = n_turns * -(-max(of_pairs) // 2)
     rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())
     if needed_rounds > rounds:
         raise too_few_fits(needed_rounds * learners, ", ".join(plan.specs))
@@ -115,24 +126,6 @@ def _affordable_fits(
             f"{purpose} in {max_seconds:g} s",
             lambda: fits_within(fitting_problem, size, max_seconds, execution),
         )
-
-
-def _largest(plan: Plan) -> tuple[Problem, int]:
-    """All learners, and the rows of the largest learning set of any test."""
-    sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
-    sizes += [test.question.learn_size for test in plan.own_set_tests]
-    question = plan.first.question.with_learners(plan.request.learners)
-    problem, n_obs = question.problem, question.problem.sample.n_obs
-    return problem, min(problem.learnt_rows(max(sizes)), n_obs - 1)
-
-
-def _least_rounds(planned: PlannedTest, n_turns: int) -> int:
-    """Fits of each learner that a test takes at least."""
-    with naming_test(planned.label):
-        if planned.joint_run is not None:
-            return int(planned.joint_run.least_fits_of_each)
-        of_pairs = (test.least_fits(planned.options[pair]) for pair, test in planned.tests.items())
-        return n_turns * -(-max(of_pairs) // 2)
 
 
 def _within(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:

@@ -26,8 +26,7 @@ from ucvtest.comparison.budget import (
     within_seconds,
 )
 from ucvtest.comparison.compare_losses import baseline_of
-from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.fields import Correction, Fits, check_correction
+from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
     Plan,
@@ -37,10 +36,10 @@ from ucvtest.comparison.planned_tests import (
 )
 from ucvtest.comparison.several_metrics import (
     Family,
-    across_metrics,
     directions_of,
     families_of,
     is_several,
+    joint_statistics,
     metric_label,
     names_of,
 )
@@ -49,20 +48,19 @@ from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
-from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.evaluation.checkpoint import Checkpoint, KnownFits
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.evaluation.known_fits import KnownFits
-from ucvtest.evaluation.problem import Problem, named_learners
+from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner, notes_on_learners
+from ucvtest.learners.base import notes_on_learners
 from ucvtest.losses.table import Losses
 from ucvtest.results.columns import Pair
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
-from ucvtest.results.simultaneous import JointEstimates, JointStatistics
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 OWN = "drawn by the test itself"
@@ -233,8 +231,16 @@ def compare(
     check_choice("contrast", contrast, CONTRASTS)
     check_workers(n_jobs, batch_size)
     check_seconds(max_seconds)
-    _check_max_fits(max_fits, max_seconds)
-    learners_by_name = _several(learners)
+    if max_fits is not None:
+        at_least("max_fits", max_fits, 1)
+        if max_seconds is not None:
+            raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
+    learners_by_name = named_learners(learners)
+    if len(learners_by_name) < 2:
+        raise ValueError(
+            f"learners has {len(learners_by_name)} learner, and a comparison needs two: use a test "
+            "class for the error of one, such as uv.UStatisticTest(X, y, learner)"
+        )
     saved = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if saved is None else saved.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
@@ -292,12 +298,18 @@ def compare(
         label: estimates for run in runs for label, estimates in run.joint_estimates.items()
     }
     metrics = names_of(metric) if is_several(metric) else ()
-    labels = _labels(plans, metrics)
+    tests = plans[0].specs
+    labels = [metric_label(test, metric, tests) for test in tests for metric in metrics]
+    labels = labels or list(tests)
     results = {
         (label, *pair): results_by_key[label, pair]
         for label in labels
         for pair in questions[0].pairs
     }
+    across = {}
+    if correction == "simultaneous":
+        directions = {key: known for run in runs for key, known in run.directions.items()}
+        across = joint_statistics(tests, metrics, results, directions)
     comparison = Comparison(
         learners=tuple(learners_by_name),
         results=results,
@@ -307,7 +319,7 @@ def compare(
         settings=_settings(plans[0], correction, metrics),
         joint={label: joint[label] for label in labels if label in joint},
         together={label: joint_estimates[label] for label in labels if label in joint_estimates},
-        across=_joint_statistics(plans[0], metrics, results, runs),
+        across=across,
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
     return comparison
@@ -337,60 +349,18 @@ def _planned(
     return plan
 
 
-def _labels(plans: Sequence[Plan], metrics: Sequence[str]) -> list[str]:
-    """What tests are called in the results: of several metrics by these, in their order."""
-    specs = plans[0].specs
-    if not metrics:
-        return list(specs)
-    several = len(specs) > 1
-    return [
-        metric_label(test, metric, of_several_tests=several) for test in specs for metric in metrics
-    ]
-
-
-def _joint_statistics(
-    plan: Plan,
-    metrics: Sequence[str],
-    results: Mapping[tuple[str, str, str], TestResult],
-    runs: Sequence["_Run"],
-) -> dict[str, JointStatistics]:
-    """The joint statistics of the metrics of each test, where intervals are simultaneous."""
-    if len(metrics) < 2 or not plan.request.simultaneous:
-        return {}
-    directions = {key: direction for run in runs for key, direction in run.directions.items()}
-    several = len(plan.specs) > 1
-    joint_by_test = {}
-    for test in plan.specs:
-        labels = [metric_label(test, metric, of_several_tests=several) for metric in metrics]
-        of_test = {key: result for key, result in results.items() if key[0] in labels}
-        joint_by_test[test] = across_metrics(of_test, directions)
-    return joint_by_test
-
-
 def _check_apart(families: Sequence[Family], **arguments: Any) -> None:
     """Refuse bounds, and files, for metrics that are fitted by themselves."""
     argument_names = [name for name, value in arguments.items() if value is not None]
     if len(families) > 1 and argument_names:
         first = [
             family_metric if isinstance(family_metric, str) else family_metric.name
-            for family_metric in _firsts(families)
+            for family_metric in (family.first for family in families)
         ]
         raise ValueError(
             f"{argument_names[0]} is not for metrics that need fits of their own, as {first[0]} "
             f"and {first[1]} do: call once for each, or leave {argument_names[0]} out"
         )
-
-
-def _firsts(families: Sequence[Family]) -> list[Any]:
-    return [family.first for family in families]
-
-
-def _check_max_fits(max_fits: Any, max_seconds: float | None) -> None:
-    if max_fits is None:
-        return
-    at_least("max_fits", max_fits, 1)
-    if max_seconds is not None:
-        raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
 
 
 def _checkpoint_question(
@@ -410,17 +380,6 @@ def _checkpoint_question(
         **({"others": question.other_metrics} if question.other_metrics else {}),
         **({"weights": question.weights} if question.weights else {}),
     }
-
-
-def _several(learners: Any) -> dict[str, Learner]:
-    """The learners by name: two at least."""
-    learners_by_name = named_learners(learners)
-    if len(learners_by_name) < 2:
-        raise ValueError(
-            f"learners has {len(learners_by_name)} learner, and a comparison needs two: use a test "
-            "class for the error of one, such as uv.UStatisticTest(X, y, learner)"
-        )
-    return learners_by_name
 
 
 def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -482,8 +441,33 @@ class _Run:
 
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
-        losses, notes = self._losses_and_notes(shared)
-        for metric in (None, *self.plan.request.other_metrics):
+        plan, design, problem = self.plan, shared.drawn, shared.problem
+        design_name, metrics = shared.design.words, (None, *plan.request.other_metrics)
+        settings = {"design": design_name, "rng": plan.seed}
+        notes = {}
+        with (
+            hooks.fitting(shared.tests[0].first),
+            progress_bar(self.progress, design_name, "fit") as bar,
+        ):
+            for pair in plan.request.pairs:
+                # The remarks on translated estimators can take fits.
+                learners = [problem.learners[name] for name in pair]
+                notes[pair] = [
+                    *sample_notes(problem.sample),
+                    *notes_on_learners(learners, problem.sample),
+                    *remarks_of(learners),
+                ]
+            execution = self._execution(shared.rng, bar)
+            losses = evaluate_problem(problem, design, execution, settings, say_names=True)
+        labels = tuple(
+            plan.label(test.label, metric or problem.metric)
+            for test in shared.tests
+            for metric in metrics
+        )
+        self.fits.append(
+            Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
+        )
+        for metric in metrics:
             metric_losses = losses if metric is None else losses.about(metric)
             yield from self._of_losses(shared, metric_losses, notes)
 
@@ -519,25 +503,6 @@ class _Run:
             for pair, result in results.items():
                 yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
 
-    def _losses_and_notes(self, shared: SharedDesign) -> tuple[Losses, dict[Pair, list[str]]]:
-        """All learners on one design, and the notes on each pair, which can take fits too."""
-        design_name, first = shared.design.words, shared.tests[0].first
-        settings = {"design": design_name, "rng": self.plan.seed}
-        with hooks.fitting(first), progress_bar(self.progress, design_name, "fit") as bar:
-            notes = {pair: _data_notes(shared.problem, pair) for pair in self.plan.request.pairs}
-            losses = evaluate_problem(
-                *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
-                say_names=True,
-            )
-        design, metrics = shared.drawn, (shared.problem.metric, *self.plan.request.other_metrics)
-        labels = tuple(
-            self.plan.label(test.label, metric) for test in shared.tests for metric in metrics
-        )
-        self.fits.append(
-            Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
-        )
-        return losses, notes
-
     def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that fits all learners together to its own learning sets."""
         question = test.question
@@ -567,13 +532,24 @@ class _Run:
         """Results of a test that draws its own learning sets, pair by pair."""
         of_pairs, sizes = {}, set()
         label = self.plan.label(planned.label, planned.question.metric)
+        checkpoint = self.execution.progress.checkpoint
         # Pairs draw by the same seed: of one learner they ask for the same fits.
         self.execution.progress.known = KnownFits()
         for pair in planned.tests:
             if self.interrupted:
                 return
             with naming_test(planned.label):
-                result = self._saved_or_new(planned, pair)
+                # The result of the checkpoint, or a new one.
+                key = (planned.label, *pair)
+                saved_result = None if checkpoint is None else checkpoint.result(key)
+                if saved_result is None:
+                    execution = self._execution(np.random.default_rng(self.plan.seed))
+                    options = planned.options[pair]
+                    result = planned.tests[pair].run(options, execution, self.progress)
+                    if checkpoint is not None and not was_interrupted(result):
+                        checkpoint.keep_result(key, result.to_dict())
+                else:
+                    result = TestResult.from_dict(saved_result)
             of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
@@ -581,34 +557,11 @@ class _Run:
         default, n_fits = self.plan.default, sum(of_pairs.values())
         shared = default is not None and default.shared
         if shared:
-            n_fits = sum(_fits_of_each(of_pairs).values())
+            # All pairs of a learner have the same learning sets.
+            n_fits = sum(
+                max(fits // 2 for pair, fits in of_pairs.items() if name in pair)
+                for name in {learner for pair in of_pairs for learner in pair}
+            )
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         design_name = SHARED_BY_ALL if shared else OWN
         self.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))
-
-    def _saved_or_new(self, planned: PlannedTest, pair: Pair) -> TestResult:
-        """The result of one pair: the one of the checkpoint, or a new one."""
-        checkpoint, key = self.execution.progress.checkpoint, (planned.label, *pair)
-        saved_result = None if checkpoint is None else checkpoint.result(key)
-        if saved_result is not None:
-            return TestResult.from_dict(saved_result)
-        execution = self._execution(np.random.default_rng(self.plan.seed))
-        result = planned.tests[pair].run(planned.options[pair], execution, self.progress)
-        if checkpoint is not None and not was_interrupted(result):
-            checkpoint.keep_result(key, result.to_dict())
-        return result
-
-
-def _fits_of_each(of_pairs: Mapping[Pair, int]) -> dict[str, int]:
-    """Fits of each learner, whose pairs have the same learning sets."""
-    return {
-        name: max(n_fits // 2 for pair, n_fits in of_pairs.items() if name in pair)
-        for name in {learner for pair in of_pairs for learner in pair}
-    }
-
-
-def _data_notes(problem: Problem, pair: Pair) -> list[str]:
-    """Notes on the rows, and on the two learners."""
-    learners = [problem.learners[name] for name in pair]
-    sample = problem.sample
-    return [*sample_notes(sample), *notes_on_learners(learners, sample), *remarks_of(learners)]

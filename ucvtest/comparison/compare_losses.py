@@ -1,21 +1,19 @@
 """`compare_losses`: several tests on losses that exist."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_integer, named_options
-from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.fields import Correction, Fits, check_correction
-from ucvtest.comparison.pair_results import ResultsOfTests
+from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
-    across_metrics,
     check_names,
     directions_of,
     is_several,
+    joint_statistics,
     metric_label,
 )
 from ucvtest.comparison.specs import TestSpec, as_specs
@@ -25,9 +23,8 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
-from ucvtest.results.columns import Pair
+from ucvtest.results.columns import Pair, ResultsOfTests
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 LONGEST_REFUSAL = 600
@@ -107,9 +104,16 @@ def compare_losses(
     if group_weight is None:
         group_weight = losses.usual_weight if grouped else "group"
     check_group_weight(group_weight, grouped=grouped)
+    names = losses.learners
+    if len(names) < 2:
+        raise ValueError(
+            "losses has one learner, and a comparison needs two: use a test class, such as "
+            "uv.CorrectedTTest.from_losses(losses)"
+        )
+    reference = None if baseline is None else names[losses.number_of(baseline)]
     request = LossesToCompare(
         losses,
-        _pairs(losses, baseline),
+        pairs_of(names, reference),
         alternative,
         group_weight,
         simultaneous=correction == "simultaneous",
@@ -117,7 +121,7 @@ def compare_losses(
     specs = as_specs(tests) if tests is not None else _admitting(request)
     planned = [
         _planned(
-            _label(label, specs, name if is_several(metric) else None),
+            metric_label(label, name, specs) if is_several(metric) else label,
             *(spec, replace(request, losses=scored)),
         )
         for label, spec in specs.items()
@@ -131,13 +135,39 @@ def compare_losses(
         if joined is not None:
             joint_estimates[test.label] = joined
     results = ResultsOfTests(results_by_test)
-    settings = _settings(request, specs, baseline, correction)
+    settings = {
+        **losses.settings,
+        "learners": list(names),
+        "tests": {label: spec.words for label, spec in specs.items()},
+        "loss": losses.loss,
+        "alternative": alternative,
+        **({"group_weight": group_weight} if grouped else {}),
+        "correction": correction,
+        "baseline": reference,
+    }
+    across = {}
     if is_several(metric):
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
+        if request.simultaneous:
+            directions = {
+                (metric_label(test, name, specs), *pair): (test, direction)
+                for test, spec in specs.items()
+                for name, scored in metrics.items()
+                for pair, direction in directions_of(
+                    scored, request.pairs, of_rows=spec.cls.takes_predictions
+                ).items()
+            }
+            across = joint_statistics(specs, metrics, results, directions)
+    design, labels = losses.design, tuple(test.label for test in planned)
+    design_name = str(losses.settings.get("design", as_design(design).words))
+    if design.learns:
+        of_design = (design.learn_sizes, design.n_resamples, losses.n_fits)
+    else:
+        of_design = ((), 0, 0)
     comparison = Comparison(
         learners=losses.learners,
         results=results,
-        fits=(_fits(losses, tuple(test.label for test in planned)),),
+        fits=(Fits(design_name, *of_design, labels),),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=settings,
@@ -147,34 +177,10 @@ def compare_losses(
             if (joint := planned_test.joint()) is not None
         },
         together=joint_estimates,
-        across=_joint_statistics(specs, metrics, results, request) if is_several(metric) else {},
+        across=across,
     )
     hooks.announce_comparison(planned[0].of(*request.pairs[0]), comparison)
     return comparison
-
-
-def _joint_statistics(
-    specs: Mapping[str, TestSpec],
-    metrics: Mapping[str, Losses],
-    results: Mapping[tuple[str, str, str], TestResult],
-    request: LossesToCompare,
-) -> dict[str, JointStatistics]:
-    """The joint statistics of the metrics of each test, where intervals are simultaneous."""
-    if len(metrics) < 2 or not request.simultaneous:
-        return {}
-    joined = {}
-    for test, spec in specs.items():
-        labels = {name: _label(test, specs, name) for name in metrics}
-        directions = {
-            (labels[name], *pair): (test, direction)
-            for name, losses in metrics.items()
-            for pair, direction in directions_of(
-                losses, request.pairs, of_rows=spec.cls.takes_predictions
-            ).items()
-        }
-        of_test = {key: result for key, result in results.items() if key[0] in labels.values()}
-        joined[test] = across_metrics(of_test, directions)
-    return joined
 
 
 def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
@@ -187,13 +193,6 @@ def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
     ]
     check_names([scored_losses.loss for scored_losses in scored])
     return {scored_losses.loss: scored_losses for scored_losses in scored}
-
-
-def _label(test: str, specs: Mapping[str, TestSpec], metric: str | None) -> str:
-    """What results of a test are called: of several metrics by these."""
-    if metric is None:
-        return test
-    return metric_label(test, metric, of_several_tests=len(specs) > 1)
 
 
 def _planned(label: str, spec: TestSpec, request: LossesToCompare) -> TestOnLosses:
@@ -214,16 +213,6 @@ def _planned(label: str, spec: TestSpec, request: LossesToCompare) -> TestOnLoss
         with naming_test(label):
             test.fit_options(**spec.fit)
     return planned
-
-
-def _pairs(losses: Losses, baseline: str | int | None) -> tuple[Pair, ...]:
-    names = losses.learners
-    if len(names) < 2:
-        raise ValueError(
-            "losses has one learner, and a comparison needs two: use a test class, such as "
-            "uv.CorrectedTTest.from_losses(losses)"
-        )
-    return pairs_of(names, None if baseline is None else names[losses.number_of(baseline)])
 
 
 def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
@@ -253,17 +242,14 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
             f"no test of losses without an order accepts these, and {taken[0]!r} does, if rows are "
             f"in the order of time: name it, tests={taken[0]!r}"
         )
-    raise ValueError(_none_accepts(reasons))
-
-
-def _none_accepts(reasons: Sequence[str]) -> str:
-    """The refusal of losses that no test accepts, with as many of the reasons as can be read."""
+    # As many of the reasons as can be read.
     refusal = f"no test accepts these losses: {reasons[0]:.{LONGEST_REFUSAL // 2}}"
     for number, reason in enumerate(reasons[1:], start=1):
         if len(refusal) + len(reason) > LONGEST_REFUSAL - len(NAME_ANOTHER):
-            return refusal + NAME_ANOTHER.format(len(reasons) - number)
+            refusal += NAME_ANOTHER.format(len(reasons) - number)
+            break
         refusal += f"; {reason}"
-    return refusal
+    raise ValueError(refusal)
 
 
 def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
@@ -275,31 +261,3 @@ def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
     raise ValueError(
         f"baseline={baseline!r:.60} is not one of the learners: use one of {', '.join(names)}"
     )
-
-
-def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:
-    design = losses.design
-    design_name = str(losses.settings.get("design", as_design(design).words))
-    if not design.learns:
-        return Fits(design_name, (), 0, 0, labels)
-    return Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
-
-
-def _settings(
-    request: LossesToCompare,
-    specs: Mapping[str, TestSpec],
-    baseline: str | int | None,
-    correction: str | None,
-) -> dict[str, Any]:
-    losses = request.losses
-    grouped = {} if losses.groups is None else {"group_weight": request.group_weight}
-    return {
-        **losses.settings,
-        "learners": list(losses.learners),
-        "tests": {label: spec.words for label, spec in specs.items()},
-        "loss": losses.loss,
-        "alternative": request.alternative,
-        **grouped,
-        "correction": correction,
-        "baseline": None if baseline is None else losses.learners[losses.number_of(baseline)],
-    }

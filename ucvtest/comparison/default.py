@@ -91,21 +91,18 @@ class Recommended:
     def notes(self) -> tuple[str, ...]:
         """Why this test was run, and how to ask for more fits, or fewer."""
         about_fits = (MORE_FITS,) if self.first else (FEWER_FITS,) if self.jointly else ()
-        return (self._reason, *about_fits)
-
-    @property
-    def _reason(self) -> str:
         advice = self.advice
         if advice is None:
-            return f"No test was named; {self.spec.name} can be about {self.loss}."
+            reason = f"No test was named; {self.spec.name} can be about {self.loss}."
+            return (reason, *about_fits)
         cautions = [reason for reason in advice.reasons if isinstance(reason, Note)]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
         advice_text = " ".join([advice.reasons[0], *cautions])
-        text = (
+        reason = (
             f"No test was named; this is what advise() recommends for {advice.n_obs} observations, "
             f"{learners}, {self.loss} and up to {advice.n_fits} fits. {advice_text}"
         )
-        return Note(text, cautions[0].line) if cautions else text
+        return (Note(reason, cautions[0].line) if cautions else reason, *about_fits)
 
     def noted(self, result: TestResult) -> TestResult:
         """A result of the test, with the reason why it was run."""
@@ -154,7 +151,9 @@ def recommended(
         return Recommended(spec, None, auc_in_words, first, shared)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
     if fewest < FEWEST_IN_CLASS:
-        return _of_few_in_class(fewest)
+        # Too few for tests that draw learning sets.
+        spec = TestSpec("corrected_t", {"design": KFold(max(2, min(5, fewest)))})
+        return Recommended(spec, None, f"an AUC with so few observations of a class ({fewest})")
     if contrast == "ratio":
         spec = TestSpec("ustatistic", fit=first_options)
         return Recommended(spec, None, f"ratios of {metric.plural}", first, shared)
@@ -170,7 +169,13 @@ def recommended(
     elif metric.linearised or metric.name.startswith(WEIGHTED):
         loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
     advice = advise(problem.n_units, n_fits, learners=of_pair, **question)
-    spec = _spec(advice, budget if affordable is not None else None)
+    constructor = {
+        name: setting for name, setting in advice.settings.items() if name not in DECIDED
+    }
+    options = dict(advice.options)
+    if affordable is not None:
+        options["max_fits"] = min(options.get("max_fits", budget), budget)
+    spec = TestSpec(class_named(advice.test), constructor, options)
     return Recommended(spec, advice, loss_in_words, first, shared)
 
 
@@ -184,24 +189,6 @@ def _known(metric: Metric) -> str:
         return "zero_one"
     name = metric.name.removeprefix(WEIGHTED)
     return name if metric.ranks_pairs or name in LOSSES else "squared"
-
-
-def _spec(advice: Advice, budget: int | None) -> TestSpec:
-    """The test of the advice, with no more fits than a budget."""
-    constructor = {
-        name: setting for name, setting in advice.settings.items() if name not in DECIDED
-    }
-    options = dict(advice.options)
-    if budget is not None:
-        options["max_fits"] = min(options.get("max_fits", budget), budget)
-    return TestSpec(class_named(advice.test), constructor, options)
-
-
-def _of_few_in_class(fewest: int) -> Recommended:
-    """The test for the AUC where a class is too small for tests that draw learning sets."""
-    design = KFold(max(2, min(5, fewest)))
-    loss_in_words = f"an AUC with so few observations of a class ({fewest})"
-    return Recommended(TestSpec("corrected_t", {"design": design}), None, loss_in_words)
 
 
 def sets_for_several(

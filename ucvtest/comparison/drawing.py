@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ucvtest.common.checks import check_choice
-from ucvtest.comparison.fields import ComparisonFields
+from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.summary import label_of, pair_text
 from ucvtest.results.axes import (
     CHOSEN,
@@ -50,7 +50,7 @@ class _Row:
 
 
 def plot_comparison(
-    comparison: ComparisonFields,
+    comparison: Comparison,
     ax: "Axes | None" = None,
     alpha: float = 0.05,
     kind: Kind | None = None,
@@ -70,14 +70,28 @@ def plot_comparison(
     estimates = [row.result.estimate for row in rows if row.result is not None]
     frame_intervals(ax, [no_difference, *estimates, *chain(*row_intervals)], len(rows), margin=0.08)
     for row_number, (row, interval) in enumerate(zip(rows, row_intervals, strict=True)):
-        if row.result is not None:
-            _draw(ax, row.result, interval, -row_number)
+        if row.result is None:
+            continue
+        estimate, has_interval = row.result.estimate, not math.isnan(interval[0])
+        colour = CHOSEN if has_interval else GREY
+        draw_interval(ax, estimate, interval, -row_number, colour=colour, sizes=(2, 6, 5.5))
+        if not has_interval:
+            known = math.isfinite(estimate)
+            ax.annotate(
+                "no interval" if known else "no estimate",
+                (estimate if known else row.result.same, -row_number),
+                xytext=(8, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+                color=GREY,
+            )
     _label(ax, comparison, rows, alpha)
     return ax
 
 
 def save_comparison(
-    comparison: ComparisonFields,
+    comparison: Comparison,
     path: str | Path,
     *,
     alpha: float = 0.05,
@@ -91,7 +105,7 @@ def save_comparison(
     save_figure(lambda ax: plot_comparison(comparison, ax, alpha, plot_kind), path, size, dpi)
 
 
-def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
+def _kind(comparison: Comparison, kind: Any) -> Kind:
     """The picture: learners, where they were judged together by one test, else pairs."""
     has_learners = len(comparison.together) == 1
     if kind is None:
@@ -104,7 +118,7 @@ def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
     return cast("Kind", kind)
 
 
-def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float) -> "Axes":
+def _plot_learners(comparison: Comparison, ax: "Axes | None", alpha: float) -> "Axes":
     """The estimate of each learner, the best one first, the best set in colour."""
     frame = comparison.learner_frame(alpha)
     intervals = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
@@ -130,7 +144,7 @@ def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float
     return ax
 
 
-def _rows(comparison: ComparisonFields) -> list[_Row]:
+def _rows(comparison: Comparison) -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
         return [
@@ -156,25 +170,7 @@ def _size(rows: Sequence[Any]) -> tuple[float, float]:
     return (7.2, 1.5 + 0.3 * n_full_rows + 0.1 * (len(rows) - n_full_rows))
 
 
-def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height: float) -> None:
-    has_interval = not math.isnan(interval[0])
-    colour = CHOSEN if has_interval else GREY
-    draw_interval(ax, result.estimate, interval, height, colour=colour, sizes=(2, 6, 5.5))
-    if not has_interval:
-        missing_text = "no interval" if math.isfinite(result.estimate) else "no estimate"
-        label_x = result.estimate if math.isfinite(result.estimate) else result.same
-        ax.annotate(
-            missing_text,
-            (label_x, height),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            color=GREY,
-        )
-
-
-def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha: float) -> None:
+def _label(ax: "Axes", comparison: Comparison, rows: Sequence[_Row], alpha: float) -> None:
     label_intervals(ax, [row.label for row in rows])
     for label, row in zip(ax.get_yticklabels(), rows, strict=True):
         if row.result is None:

@@ -17,7 +17,7 @@ from ucvtest.common.exceptions import naming
 from ucvtest.comparison.several_metrics import metric_label
 from ucvtest.comparison.specs import RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
-from ucvtest.data.sample import as_response, taken_for_classes
+from ucvtest.data.sample import as_response, check_vector, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -105,8 +105,7 @@ class ComparisonQuestion:
                 "name tests, such as tests='corrected_t'"
             )
         response = as_response(self.y)
-        if response.ndim != 1:
-            raise ValueError(f"y must have one dimension, got shape {response.shape}")
+        check_vector("y", response)
         groups = as_groups(self.groups, len(response))
         design = design_or_cv(
             *(None, cv, response),
@@ -246,7 +245,16 @@ class PlannedTest:
         for pair in pairs[1:]:
             tests[pair] = first.asking(_about(all_learners, *pair))
         options = {pair: test.fit_options(**other_options) for pair, test in tests.items()}
-        joint_run = _joint_run(tests, all_learners, other_options) if request.simultaneous else None
+        joint_run = None
+        if request.simultaneous:
+            # One run for all tests and for each learner alone, ready, which is not tested.
+            alone: dict[Any, Any] = {
+                name: first.asking(_about(all_learners, name).untested())
+                for name in all_learners.learners
+            }
+            run_of: Any = first
+            names = tuple(all_learners.learners)
+            joint_run = run_of.joint_run({**alone, **tests}, names, other_options)
         return cls(label, spec, tests, None, other_options, options, joint_run)
 
     @property
@@ -280,17 +288,6 @@ def _data_of(test: HypothesisTest) -> DataQuestion:
 def _about(question: DataQuestion, *names: str) -> DataQuestion:
     """The question about some of its learners."""
     return question.with_learners({name: question.learners[name] for name in names})
-
-
-def _joint_run(
-    tests: Mapping[Pair, HypothesisTest], all_learners: DataQuestion, options: Mapping[str, Any]
-) -> Any:
-    """One run for all tests and for each learner alone, ready, which is not tested."""
-    first: Any = next(iter(tests.values()))
-    single_learner_tests: dict[Any, Any] = {
-        name: first.asking(_about(all_learners, name).untested()) for name in all_learners.learners
-    }
-    return first.joint_run({**single_learner_tests, **tests}, tuple(all_learners.learners), options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +324,13 @@ class Plan:
             with naming_test(label):
                 planned.append(PlannedTest.of(label, spec, request, questions))
         self.specs = {test.label: test.spec for test in planned}
-        _check_losses(planned)
+        # Estimates of different things belong in no common table.
+        losses = {test.label: test.question.metric.reported_name for test in planned}
+        if len(set(losses.values())) > 1:
+            listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
+            raise ValueError(
+                f"tests compare different losses ({listed}): pass loss=, or leave some of them out"
+            )
         self.shared = tuple(self._shared(planned))
         self.own_set_tests = tuple(test for test in planned if test.design is None)
         for group in self.shared:
@@ -372,8 +375,7 @@ class Plan:
         """What the results of a test are called: of several metrics by these."""
         if not self.request.several:
             return test
-        several = len(self.specs) > 1
-        return metric_label(test, metric.reported_name, of_several_tests=several)
+        return metric_label(test, metric.reported_name, self.specs)
 
     def with_alone(self, own_set_tests: tuple[PlannedTest, ...]) -> Self:
         """The plan with other options of the tests that draw learning sets of their own."""
@@ -418,28 +420,17 @@ def _with_designs(
         if user_design is not None:
             designs = [design for raw, design in named_designs if raw is user_design]
             with naming_test(label):
-                design = designs[0] if designs else _as_design(user_design, request)
+                if designs:
+                    design = designs[0]
+                else:
+                    groups = as_groups(request.groups, len(request.y))
+                    has_classes = isinstance(request.loss, SetScore) and request.has_classes
+                    auc = wants_every_class(request.loss, has_classes=has_classes)
+                    design = as_design(user_design, request.X, request.y, auc=auc, groups=groups)
             named_designs.append((user_design, design))
             spec = replace(spec, constructor={**spec.constructor, "design": design})
         specs_by_label[label] = spec
     return specs_by_label
-
-
-def _as_design(user_design: Any, request: ComparisonQuestion) -> NamedDesign:
-    groups = as_groups(request.groups, len(request.y))
-    has_classes = isinstance(request.loss, SetScore) and request.has_classes
-    every_class = wants_every_class(request.loss, has_classes=has_classes)
-    return as_design(user_design, request.X, request.y, auc=every_class, groups=groups)
-
-
-def _check_losses(planned: Sequence[PlannedTest]) -> None:
-    """Refuse tests of different things, whose estimates belong in no common table."""
-    losses = {test.label: test.question.metric.reported_name for test in planned}
-    if len(set(losses.values())) > 1:
-        listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
-        raise ValueError(
-            f"tests compare different losses ({listed}): pass loss=, or leave some of them out"
-        )
 
 
 def naming_test(label: str) -> AbstractContextManager[None]:

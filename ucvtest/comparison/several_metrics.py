@@ -5,7 +5,7 @@ such as "auc" together with "f1", are fitted by themselves, on learning sets fro
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.results.columns import Pair
+from ucvtest.results.columns import Key, Pair
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointStatistics
 
@@ -77,12 +77,9 @@ def names_of(metric: Sequence[Any]) -> tuple[str, ...]:
     )
 
 
-def metric_label(test: str, metric: str, *, of_several_tests: bool) -> str:
+def metric_label(test: str, metric: str, tests: Collection[str]) -> str:
     """What a test of one of several metrics is called: the metric, where there is one test."""
-    return f"{test}: {metric}" if of_several_tests else metric
-
-
-Key = tuple[str, str, str]
+    return f"{test}: {metric}" if len(tests) > 1 else metric
 
 
 def directions_of(
@@ -129,3 +126,18 @@ def across_metrics(
                 correlation[i, j] = correlation[j, i] = float(direction @ other_direction)
     finite_df = [result.df for result in results.values() if not math.isnan(result.df)]
     return JointStatistics(keys, correlation, min(finite_df, default=math.inf))
+
+
+def joint_statistics(
+    tests: Collection[str],
+    metrics: Collection[str],
+    results: Mapping[Key, TestResult],
+    directions: Mapping[Key, tuple[Any, np.ndarray]],
+) -> dict[str, JointStatistics]:
+    """The joint statistics of the metrics of each test; one metric has none."""
+    by_test = {}
+    for test in tests if len(metrics) > 1 else ():
+        labels = [metric_label(test, metric, tests) for metric in metrics]
+        of_test = {key: result for key, result in results.items() if key[0] in labels}
+        by_test[test] = across_metrics(of_test, directions)
+    return by_test

@@ -117,9 +117,18 @@ class TestSpec(ByValue):
         """The test class."""
         name = self.test if isinstance(self.test, str) else getattr(self.test, "method_name", None)
         cls = TESTS.get(name) if isinstance(name, str) else None
-        if cls is None or not cls.compares or self.test not in (name, cls):
-            raise ValueError(_unknown(self.test))
-        return cls
+        if cls is not None and cls.compares and self.test in (name, cls):
+            return cls
+        for other in TESTS.values():
+            if isinstance(self.test, (str, type)) and self.test in (other, other.method_name):
+                test_name = getattr(self.test, "__name__", self.test)
+                raise ValueError(
+                    f"test {test_name} is about one learner and compares nothing: leave it out"
+                )
+        raise ValueError(
+            f"test {self.test!r:.60} is unknown: use one of {', '.join(tests_that_compare())}, or "
+            "their classes"
+        )
 
     @property
     def takes_losses(self) -> bool:
@@ -168,32 +177,16 @@ def _check_options(
             )
 
 
-def _unknown(test: Any) -> str:
-    for cls in TESTS.values():
-        if isinstance(test, (str, type)) and test in (cls, cls.method_name) and not cls.compares:
-            name = getattr(test, "__name__", test)
-            return f"test {name} is about one learner and compares nothing: leave it out"
-    listed = ", ".join(tests_that_compare())
-    return f"test {test!r:.60} is unknown: use one of {listed}, or their classes"
-
-
 def as_specs(tests: Any) -> dict[str, TestSpec]:
     """Tests by the labels that tables show."""
     if isinstance(tests, Mapping):
         check_names("tests", tests)
-        specs_by_label = {label: _as_spec(test) for label, test in tests.items()}
+        listed = list(tests.values())
     else:
-        listed = tests if isinstance(tests, (list, tuple)) else [tests]
-        specs_by_label = _labeled([_as_spec(test) for test in listed])
-    if not specs_by_label:
+        listed = list(tests) if isinstance(tests, (list, tuple)) else [tests]
+    specs = [test if isinstance(test, TestSpec) else TestSpec(test) for test in listed]
+    if not specs:
         raise ValueError("tests is empty: name at least one, or use 'recommended'")
-    return specs_by_label
-
-
-def _as_spec(test: Any) -> TestSpec:
-    return test if isinstance(test, TestSpec) else TestSpec(test)
-
-
-def _labeled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
-    """The short names are the labels, numbered where a test comes several times."""
-    return dict(zip(numbered([spec.name for spec in specs]), specs, strict=True))
+    # The short names are the labels, numbered where a test comes several times.
+    labels = list(tests) if isinstance(tests, Mapping) else numbered([spec.name for spec in specs])
+    return dict(zip(labels, specs, strict=True))

@@ -9,8 +9,8 @@ from string import ascii_uppercase
 import numpy as np
 
 from ucvtest.common.checks import check_switch
-from ucvtest.common.notes import Note, in_brief, reworded
-from ucvtest.comparison.fields import MOST_SHOWN, ComparisonFields, Fits
+from ucvtest.common.notes import Note, reworded
+from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
 from ucvtest.inference.notes import POSITIVE_CLASS, is_reuse_note
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
@@ -49,7 +49,7 @@ NOTHING = (NO_DIFFERENCE, PROBABILITIES, NO_PVALUE)
 """Findings that are none, in the order in which they are told."""
 
 
-def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
+def verdict(comparison: Comparison, alpha: float = 0.05) -> str:
     """What the tests find, in a sentence for two learners, and one for each test of more.
 
     Of several pairs the adjusted p-values are compared with `alpha`.
@@ -58,30 +58,27 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     if len(comparison.results) == 1:
         return verdict_of_one(comparison.result(), alpha)
     level = f"{percent(alpha)} level"
-    positive = _positive(comparison)
+    # The class that estimates are about, where they depend on it.
+    positive_labels = (
+        result.diagnostics.get(POSITIVE_CLASS) for result in comparison.shown_results.values()
+    )
+    label = next((label for label in positive_labels if label is not None), None)
+    positive = "" if label is None else f" The positive class is {label!r:.60}."
     if len(comparison.pairs) == 1:
         adjustment_text = ", p-values adjusted for all metrics," if comparison.across else ""
         return f"At the {level}{adjustment_text} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
+    labels = {
+        test: label_of(test, result) for (test, *_), result in comparison.shown_results.items()
+    }
     test_verdicts = (
         f"{label} {_of_pairs(comparison, test, alpha)}{_best_set_clause(comparison, test, alpha)}"
-        for test, label in _labels(comparison)
+        for test, label in labels.items()
     )
     return f"At the {level}{adjusted} {'; '.join(test_verdicts)}.{positive}"
 
 
-def _positive(comparison: ComparisonFields) -> str:
-    """A sentence on the class that the estimates are about, where they depend on it."""
-    positive_labels = (
-        result.diagnostics.get(POSITIVE_CLASS) for result in comparison.shown_results.values()
-    )
-    label = next(
-        (label_of_class for label_of_class in positive_labels if label_of_class is not None), None
-    )
-    return "" if label is None else f" The positive class is {label!r:.60}."
-
-
-def _best_set_clause(comparison: ComparisonFields, test: str, alpha: float) -> str:
+def _best_set_clause(comparison: Comparison, test: str, alpha: float) -> str:
     """A clause on the best set, where there is one."""
     if test not in comparison.together:
         return ""
@@ -96,15 +93,7 @@ def _best_set_clause(comparison: ComparisonFields, test: str, alpha: float) -> s
     return f", and the best one is among {who}"
 
 
-def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    """The tests, with their names in words."""
-    labels = {
-        test: label_of(test, result) for (test, *_), result in comparison.shown_results.items()
-    }
-    return list(labels.items())
-
-
-def _of_two(comparison: ComparisonFields, alpha: float) -> str:
+def _of_two(comparison: Comparison, alpha: float) -> str:
     tests_by_claim: dict[str, list[str]] = {}
     invalid = []
     for key, result in comparison.results.items():
@@ -115,16 +104,18 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
             tests_by_claim.setdefault(finding, []).append(test)
         else:
             invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
-    n_tests = sum(map(len, tests_by_claim.values()))
+    total, row_noun = sum(map(len, tests_by_claim.values())), _noun(comparison)
+    all_rows = f"both {row_noun}s" if total == 2 else f"all {total} {row_noun}s"
+    if total == 1:
+        all_rows = f"the {row_noun}"
+    counted = []
     # The findings come first.
-    ordered = sorted(
+    for claim in sorted(
         tests_by_claim, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0
-    )
-    counted = [
-        f"{_share_of_rows(comparison, len(tests_by_claim[claim]), n_tests)} "
-        f"{_verb(claim, len(tests_by_claim[claim]))} ({', '.join(tests_by_claim[claim])})"
-        for claim in ordered
-    ]
+    ):
+        tests = tests_by_claim[claim]
+        rows = f"{len(tests)} of {total} {row_noun}s" if len(tests) < total else all_rows
+        counted.append(f"{rows} {_verb(claim, len(tests))} ({', '.join(tests)})")
     return "; ".join([*counted, *invalid])
 
 
@@ -141,16 +132,7 @@ def label_of(test: str, result: TestResult) -> str:
     return test if _is_valid(result) else f"{test} (not valid)"
 
 
-def _share_of_rows(comparison: ComparisonFields, count: int, total: int) -> str:
-    row_noun = _noun(comparison)
-    if count < total:
-        return f"{count} of {total} {row_noun}s"
-    if total == 1:
-        return f"the {row_noun}"
-    return f"both {row_noun}s" if total == 2 else f"all {total} {row_noun}s"
-
-
-def _noun(comparison: ComparisonFields) -> str:
+def _noun(comparison: Comparison) -> str:
     """What rows are called by: the tests, or the metrics of one test."""
     is_one_test = len(comparison.settings.get("tests", ())) == 1
     return "metric" if comparison.metrics and is_one_test else "test"
@@ -164,17 +146,22 @@ def _verb(claim: str, count: int) -> str:
     return f"find{several} {claim}" if claim == NO_DIFFERENCE else f"find{several} that {claim}"
 
 
-def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
+def _of_pairs(comparison: Comparison, test: str, alpha: float) -> str:
     columns, adjusted = comparison.columns[test], comparison.adjusted_pvalues
     pvalues = np.array([adjusted[test, *pair] for pair in columns.pairs])
     n_found = int((pvalues <= alpha).sum())
     posteriors = zip(pvalues, columns.values("posterior"), strict=True)
     missing = sum(math.isnan(pvalue) and posterior is None for pvalue, posterior in posteriors)
+    without_pvalue = ""
+    if missing:
+        without_pvalue = (
+            f" ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
+        )
     # Of more, the smallest p-values are those that are shown.
     if n_found > MOST_SHOWN:
         return (
             f"finds differences in {n_found} of {len(columns)} pairs, which are in its frame"
-            f"{_without_pvalue(missing)}"
+            f"{without_pvalue}"
         )
     findings = [
         _finding(result, adjusted[key], key[1:], alpha)
@@ -185,14 +172,7 @@ def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
     if len(kinds) == 1 and not kinds.isdisjoint(NOTHING) and missing in (0, len(columns)):
         return _verb(findings[0], 1)
     claims = [finding for finding in findings if finding not in NOTHING]
-    return f"{_verb(', '.join(claims) or NO_DIFFERENCE, 1)}{_without_pvalue(missing)}"
-
-
-def _without_pvalue(number: int) -> str:
-    """How many pairs have no answer, in brackets; nothing where all have one."""
-    if not number:
-        return ""
-    return f" ({'one pair has' if number == 1 else f'{number} pairs have'} no p-value)"
+    return f"{_verb(', '.join(claims) or NO_DIFFERENCE, 1)}{without_pvalue}"
 
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
@@ -210,29 +190,21 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
     return f"{better} is better than {worse}"
 
 
-def pair_text(comparison: ComparisonFields, pair: Sequence[str]) -> str:
+def pair_text(comparison: Comparison, pair: Sequence[str]) -> str:
     """Two learners as their difference; a long name is cut, and told by its place."""
     sign = " / " if comparison.contrast == "ratio" else " - "
     return sign.join(_short(comparison, name) for name in pair)
 
 
-def _short(comparison: ComparisonFields, name: str) -> str:
+def _short(comparison: Comparison, name: str) -> str:
     if len(name) <= NAME_LENGTH:
         return name
     ellipsis = f"... ({comparison.learners.index(name) + 1})"
     return name[: NAME_LENGTH - len(ellipsis)] + ellipsis
 
 
-def _listed(comparison: ComparisonFields) -> str:
-    """All learners, with their places where tables tell some by these."""
-    names = comparison.learners
-    if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
-        return ", ".join(names)
-    return ", ".join(f"({number}) {name}" for number, name in enumerate(names, start=1))
-
-
 def tables(
-    comparison: ComparisonFields,
+    comparison: Comparison,
     alpha: float = 0.05,
     *,
     with_verdict: bool = True,
@@ -258,7 +230,7 @@ def tables(
     return Tables(grids, closing, partial(_markdown, comparison, alpha))
 
 
-def _markdown(comparison: ComparisonFields, alpha: float) -> str:
+def _markdown(comparison: Comparison, alpha: float) -> str:
     """Verdict, tables, fits and notes as Markdown."""
     statement_rows, fact_rows = _statements(comparison), _fact_rows(comparison)
     sections = [
@@ -275,16 +247,16 @@ def _markdown(comparison: ComparisonFields, alpha: float) -> str:
             aligns="l",
         ).markdown()
     )
-    notes = [*_fit_lines(comparison), *_notes(comparison)]
+    notes = [*_fit_lines(comparison), *all_notes(comparison)]
     sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
     return "\n\n".join(sections) + "\n"
 
 
 def _closing(
-    comparison: ComparisonFields, alpha: float, width: int, *, with_verdict: bool, in_full: bool
+    comparison: Comparison, alpha: float, width: int, *, with_verdict: bool, in_full: bool
 ) -> list[str]:
     verdict_text = f"Verdict: {verdict(comparison, alpha)}" if with_verdict else ""
-    notes = _notes(comparison)
+    notes = all_notes(comparison)
     if not in_full:
         return closing_lines(verdict_text, notes, width, in_full=False)
     lines = [*hanging(verdict_text, width), ""] if verdict_text else []
@@ -294,12 +266,7 @@ def _closing(
     return [*lines, "", *closing_lines("", notes, width, in_full=True)]
 
 
-def brief_notes(comparison: ComparisonFields, rest: str) -> list[str]:
-    """The lines below the verdict of a printed comparison, and where the rest is."""
-    return in_brief(_notes(comparison), rest)
-
-
-def _title(comparison: ComparisonFields) -> str:
+def _title(comparison: Comparison) -> str:
     n_learners, n_tests = len(comparison.learners), len(comparison.tests)
     row_noun = _noun(comparison)
     return (
@@ -307,8 +274,12 @@ def _title(comparison: ComparisonFields) -> str:
     )
 
 
-def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    statements = [("Learners", _listed(comparison))]
+def _statements(comparison: Comparison) -> list[tuple[str, str]]:
+    names = comparison.learners
+    if max(map(len, names)) > NAME_LENGTH:
+        # Tables tell some by their places.
+        names = tuple(f"({number}) {name}" for number, name in enumerate(names, start=1))
+    statements = [("Learners", ", ".join(names))]
     if len(comparison.pairs) == 1:
         link = " over " if comparison.contrast == "ratio" else " minus "
         statements = [("Learners", link.join(comparison.pairs[0]))]
@@ -329,43 +300,7 @@ def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
             statements.append(("Posterior", f"{test_and_pair}: {posterior_text}"))
         if result.status != "ok":
             statements.append(("STATUS", f"{test_and_pair}: {result.status}"))
-    statements += _statuses_not_shown(comparison)
-    if len(comparison.pairs) > 1:
-        # For two learners it repeats the verdict of their test.
-        for test, joint in comparison.joint.items():
-            statements.append(
-                ("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}")
-            )
-    return statements
-
-
-def _fact_rows(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    loss = comparison.settings.get("loss")
-    fact_rows = [
-        ("Observations", str(comparison.n_obs)),
-        ("Model fits in all", str(comparison.n_fits)),
-        (_loss_or_score(comparison), str(loss)),
-        ("Alternative", str(comparison.settings.get("alternative"))),
-        ("Seconds", f"{comparison.elapsed:.2f}"),
-    ]
-    if len(comparison.pairs) > 1 or comparison.across:
-        fact_rows.append(("Correction", comparison.correction or "none"))
-    if _noun(comparison) == "metric":
-        fact_rows.append(("Test", next(iter(comparison.settings["tests"]))))
-    return fact_rows
-
-
-def _loss_or_score(comparison: ComparisonFields) -> str:
-    """What the metric is called."""
-    if comparison.metrics:
-        return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
-    rises = {result.better for result in comparison.shown_results.values()} == {"higher"}
-    return kind_in_words(comparison.settings.get("loss"), rises=rises)
-
-
-def _statuses_not_shown(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    """Why pairs have no answer whose results are in the frame alone."""
-    statements = []
+    # Pairs whose results are in the frame alone.
     for test, columns in comparison.columns.items():
         statuses = Counter(
             status
@@ -376,10 +311,37 @@ def _statuses_not_shown(comparison: ComparisonFields) -> list[tuple[str, str]]:
             ("STATUS", f"{test}, {count} more pair{'s' if count > 1 else ''}: {status}")
             for status, count in statuses.items()
         ]
+    if len(comparison.pairs) > 1:
+        # For two learners it repeats the verdict of their test.
+        for test, joint in comparison.joint.items():
+            statements.append(
+                ("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}")
+            )
     return statements
 
 
-def _main_grids(comparison: ComparisonFields, alpha: float, *, fits: bool) -> list[Grid]:
+def _fact_rows(comparison: Comparison) -> list[tuple[str, str]]:
+    loss = comparison.settings.get("loss")
+    if comparison.metrics:
+        kind = f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
+    else:
+        betters = {result.better for result in comparison.shown_results.values()}
+        kind = kind_in_words(loss, rises=betters == {"higher"})
+    fact_rows = [
+        ("Observations", str(comparison.n_obs)),
+        ("Model fits in all", str(comparison.n_fits)),
+        (kind, str(loss)),
+        ("Alternative", str(comparison.settings.get("alternative"))),
+        ("Seconds", f"{comparison.elapsed:.2f}"),
+    ]
+    if len(comparison.pairs) > 1 or comparison.across:
+        fact_rows.append(("Correction", comparison.correction or "none"))
+    if _noun(comparison) == "metric":
+        fact_rows.append(("Test", next(iter(comparison.settings["tests"]))))
+    return fact_rows
+
+
+def _main_grids(comparison: Comparison, alpha: float, *, fits: bool) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
         names = [label_of(test, result) for (test, *_), result in comparison.results.items()]
@@ -408,7 +370,7 @@ def _main_grids(comparison: ComparisonFields, alpha: float, *, fits: bool) -> li
     return grids
 
 
-def _learner_grid(comparison: ComparisonFields, test: str, alpha: float) -> Grid:
+def _learner_grid(comparison: Comparison, test: str, alpha: float) -> Grid:
     """The estimate of each learner, the best first, the best set marked."""
     frame = comparison.learner_frame(alpha, test)
     first_rows = frame.head(MOST_ROWS)
@@ -427,7 +389,7 @@ def _learner_grid(comparison: ComparisonFields, test: str, alpha: float) -> Grid
 
 
 def _grid(
-    comparison: ComparisonFields,
+    comparison: Comparison,
     keys: Sequence[tuple[str, str, str]],
     names: Iterable[str],
     alpha: float,
@@ -455,50 +417,47 @@ def _grid(
     columns |= {
         f"{level} low": number_column(lows, units),
         f"{level} high": number_column(highs, units),
-        "fits": [
-            f"{result.n_fits} {_letter(comparison, key[0])}"
-            for result, key in zip(results, keys, strict=True)
-        ],
     }
-    if not fits:
-        del columns["fits"]
+    if fits:
+        letters = {
+            test: _letters(position)
+            for position, design_fits in enumerate(comparison.fits)
+            for test in design_fits.tests
+        }
+        columns["fits"] = [
+            f"{result.n_fits} {letters[test]}"
+            for result, (test, *_) in zip(results, keys, strict=True)
+        ]
     if all(map(is_missing, (result.pvalue for result in results))):
         columns = {name: cells for name, cells in columns.items() if name not in PVALUES}
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
     return Grid(rows, ["", *columns], title=title)
 
 
-def _letter(comparison: ComparisonFields, test: str) -> str:
-    """The letter of the fits of a test."""
-    places = (position for position, fits in enumerate(comparison.fits) if test in fits.tests)
-    return _letters(next(places))
-
-
 def _letters(position: int) -> str:
     return ascii_uppercase[position % 26] * (position // 26 + 1)
 
 
-def _fit_lines(comparison: ComparisonFields) -> list[str]:
-    return [
-        f"{_letters(position)}: {_of_fits(design_fits)}"
-        for position, design_fits in enumerate(comparison.fits)
-    ]
+def _fit_lines(comparison: Comparison) -> list[str]:
+    lines = []
+    for position, fits in enumerate(comparison.fits):
+        sizes, tests = " or ".join(map(str, fits.learn_sizes)), ", ".join(fits.tests)
+        shared = "shared by" if len(fits.tests) > 1 else "for"
+        if fits.n_resamples == 0:
+            fitted = f"{fits.design}: nothing was fitted, for {tests}"
+        elif fits.n_resamples is None:
+            learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
+            fitted = f"{learnt}: {fits.n_fits} fits, {shared} {tests}"
+        else:
+            several = "s" if fits.n_resamples > 1 else ""
+            learnt = f"{fits.design}, {fits.n_resamples} learning set{several} of {sizes}"
+            fitted = f"{learnt}: {fits.n_fits} fits, {shared} {tests}"
+        lines.append(f"{_letters(position)}: {fitted}")
+    return lines
 
 
-def _of_fits(fits: Fits) -> str:
-    sizes = " or ".join(map(str, fits.learn_sizes))
-    if fits.n_resamples == 0:
-        return f"{fits.design}: nothing was fitted, for {', '.join(fits.tests)}"
-    if fits.n_resamples is None:
-        learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
-    else:
-        several = "s" if fits.n_resamples > 1 else ""
-        learnt = f"{fits.design}, {fits.n_resamples} learning set{several} of {sizes}"
-    shared = "shared by" if len(fits.tests) > 1 else "for"
-    return f"{learnt}: {fits.n_fits} fits, {shared} {', '.join(fits.tests)}"
-
-
-def _notes(comparison: ComparisonFields) -> list[str]:
+def all_notes(comparison: Comparison) -> list[str]:
+    """The notes of all tests, each once, and those on the comparison itself."""
     notes = []
     n_pairs = len(comparison.pairs)
     if n_pairs > MOST_SHOWN:
@@ -512,20 +471,25 @@ def _notes(comparison: ComparisonFields) -> list[str]:
             "and p-values are not adjusted for the number of tests. Decide beforehand which test "
             "counts."
         )
-    notes.extend(_direction_note(comparison))
-    if len(comparison.pairs) > 1:
+    lower = [
+        result.settings["loss"]
+        for result in comparison.shown_results.values()
+        if result.better != "higher"
+    ]
+    if comparison.metrics and 0 < len(lower) < len(comparison.shown_results):
+        notes.append(f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others.")
+    if n_pairs > 1 and not comparison.together:
         adjustment_text = (
-            f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
-            f"within each {_noun(comparison)}"
+            f"adjusted ({comparison.correction}) for the {n_pairs} pairs of learners within each "
+            f"{_noun(comparison)}"
             if comparison.correction
             else "not adjusted for the number of pairs"
         )
-        if comparison.together:
-            notes.extend(_simultaneous_notes(comparison))
-        else:
-            notes.append(f"p-values are {adjustment_text}; intervals are not.")
+        notes.append(f"p-values are {adjustment_text}; intervals are not.")
     elif comparison.across:
         notes.extend(_notes_across(comparison))
+    elif n_pairs > 1:
+        notes.extend(_simultaneous_notes(comparison))
     of_tests: dict[str, list[str]] = {}
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
@@ -542,22 +506,8 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     return notes
 
 
-def _direction_note(comparison: ComparisonFields) -> list[str]:
-    """The metrics where less is better, if there are others where more is."""
-    lower = [
-        result.settings["loss"]
-        for result in comparison.shown_results.values()
-        if result.better != "higher"
-    ]
-    if not comparison.metrics or not lower or len(lower) == len(comparison.shown_results):
-        return []
-    return [f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others."]
-
-
-def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
+def _simultaneous_notes(comparison: Comparison) -> list[str]:
     """What intervals, p-values and best sets of several learners together are."""
-    if comparison.across:
-        return _notes_across(comparison)
     errors = {
         test: joint_estimates.critical(comparison.columns[test], 0.05)
         for test, joint_estimates in comparison.together.items()
@@ -577,7 +527,7 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
     ]
 
 
-def _notes_across(comparison: ComparisonFields) -> list[str]:
+def _notes_across(comparison: Comparison) -> list[str]:
     """What intervals and p-values of several metrics together are."""
     alternative = next(iter(comparison.results.values())).alternative
     quantiles = ", ".join(
@@ -597,7 +547,7 @@ def _notes_across(comparison: ComparisonFields) -> list[str]:
     return notes
 
 
-def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
+def _notes_of(comparison: Comparison, test: str) -> list[str]:
     """What a test notes of every pair, or of every one of a learner, and that there is more."""
     by_pair = {
         # The list of fits says more.

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.comparison.pair_results import PairResults
 from ucvtest.comparison.planned_tests import naming_test, own_arguments
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.table import Losses
-from ucvtest.results.columns import Pair, ResultColumns
+from ucvtest.results.columns import Pair, PairResults, ResultColumns
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult

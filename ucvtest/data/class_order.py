@@ -11,6 +11,9 @@ COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
 """The settings of losses that record the order of the classes in a matrix of costs, or in columns
 of probabilities, without names."""
 
+MOST_SHOWN = 20
+"""Most labels that a message lists."""
+
 ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
@@ -132,9 +135,9 @@ def order_notes(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def listed_labels(labels: Iterable[Any], n_shown: int = 20) -> str:
+def listed_labels(labels: Iterable[Any]) -> str:
     """Labels in their order, in the form for messages and notes."""
     label_texts = [
         f"{plain_label(label)!r:.30}" for label in np.asarray(list(labels), dtype=object)
     ]
-    return ", ".join(label_texts[:n_shown]) + (", ..." if len(label_texts) > n_shown else "")
+    return ", ".join(label_texts[:MOST_SHOWN]) + (", ..." if len(label_texts) > MOST_SHOWN else "")

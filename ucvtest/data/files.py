@@ -341,7 +341,13 @@ def _delimited(table_text: str, sep: str | None, name: str, needed: set[str]) ->
             with_commas = read(decimal=",")
             if not set(_texts(with_commas)) - set(_texts(table)):
                 table = with_commas
-        places = [place for place, (_, column) in enumerate(table.items()) if _may_lose(column)]
+        places = []
+        for place, (_, column) in enumerate(table.items()):
+            is_missing = column.isna()
+            # Texts of other columns may be words that count as missing values.
+            is_number = column.dtype.kind in "iufb" and not is_missing.all()
+            if is_missing.any() and not is_number:
+                places.append(place)
         texts = read(usecols=places, dtype=str, keep_default_na=False) if places else table[[]]
         table.attrs[MISSING_WORDS] = {
             as_name(column): text_column[table[column].isna()].unique().tolist()
@@ -356,12 +362,6 @@ def _delimited(table_text: str, sep: str | None, name: str, needed: set[str]) ->
         ) from None
     except ValueError as error:  # errors of pandas do not name the file
         raise ValueError(f"{name}: {error}") from None
-
-
-def _may_lose(column: "pd.Series[Any]") -> bool:
-    """Whether texts of a column may be words that count as missing values."""
-    is_missing = column.isna()
-    return bool(is_missing.any() and (column.dtype.kind not in "iufb" or is_missing.all()))
 
 
 def _separator_of(table_text: str) -> str:

@@ -135,8 +135,18 @@ def _check_terms(terms: str, names: list[Any]) -> None:
             raise ValueError(
                 f"the operator {token_text!r:.60} is not known: use + - * / : ^ and %in%."
             )
-        if token_text == "." or kind == "name":
-            _check_names(names if token_text == "." else [token_text])
+        # Formulas cannot use these names of features, or would drop them as the intercept.
+        features = names if token_text == "." else [token_text] if kind == "name" else []
+        for name in features:
+            if not isinstance(name, str):
+                raise ValueError(
+                    f"the column {name!r} has a name that is not a string: use "
+                    "data.add_prefix('x')."
+                )
+            if name in INTERCEPT:
+                raise ValueError(
+                    f"the column {name!r} would be mistaken for the intercept: rename it."
+                )
         operand = str(len(columns)) if token_text == "." else token_text if kind == "value" else "1"
         is_operator = kind in ("operator", "context")
         counted.append(OPERATORS.get(token_text, token_text) if is_operator else operand)
@@ -147,17 +157,6 @@ def _check_terms(terms: str, names: list[Any]) -> None:
         raise ValueError(
             f"it produces about {n_terms:.1g} terms, and at most {MAX_TERMS} are possible."
         )
-
-
-def _check_names(names: list[Any]) -> None:
-    """Refuse names of features that formulas cannot use, or would drop as the intercept."""
-    for name in names:
-        if not isinstance(name, str):
-            raise ValueError(
-                f"the column {name!r} has a name that is not a string: use data.add_prefix('x')."
-            )
-        if name in INTERCEPT:
-            raise ValueError(f"the column {name!r} would be mistaken for the intercept: rename it.")
 
 
 def _parsed(code: str, user_code: str) -> ast.expr:
@@ -198,7 +197,13 @@ def _check_node(node: ast.AST, columns: list[str]) -> None:
     elif isinstance(node, ast.Call):
         _check_call(node, columns)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
-        _check_power(node)
+        if isinstance(node.op, ast.Pow):
+            # 9**9**9**9 would take forever.
+            if not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+                raise ValueError(f"{ast.unparse(node)!r} has no column: write the number itself.")
+            constants = [x.value for x in ast.walk(node.right) if isinstance(x, ast.Constant)]
+            if any(isinstance(value, int) and value > MAX_NUMBER for value in constants):
+                raise ValueError(f"{ast.unparse(node)!r} has an exponent above {MAX_NUMBER}.")
         _check_node(node.left, columns)
         _check_node(node.right, columns)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ARITHMETIC):
@@ -232,39 +237,15 @@ def _check_call(node: ast.Call, columns: list[str]) -> None:
         if keyword.arg is None or keyword.arg.startswith("_"):
             raise ValueError(f"{ast.unparse(keyword)!r} is not allowed in a formula.")
         options.append(keyword.value)
+    # Options are constants, or lists of constants, of a reasonable size.
     for option in options:
-        _check_option(name, option)
-
-
-def _check_option(function_name: str, node: ast.expr) -> None:
-    """Refuse an option that is not a constant, or list of constants, of a reasonable size."""
-    constants = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
-    bare = [
-        constant.operand if isinstance(constant, ast.UnaryOp) else constant
-        for constant in constants
-    ]
-    if not all(isinstance(constant, ast.Constant) for constant in bare):
-        raise ValueError(f"{ast.unparse(node)!r} in {function_name} must be a number or a string.")
-    size = getattr(node, "value", None)
-    if function_name in ("poly", "bs", "cs") and type(size) is int and size > MAX_NUMBER:
-        raise ValueError(
-            f"{ast.unparse(node)} in {function_name} is too large: at most {MAX_NUMBER}."
-        )
-
-
-def _check_power(node: ast.BinOp) -> None:
-    """Refuse powers of numbers alone, and large exponents: 9**9**9**9 would take forever."""
-    if not isinstance(node.op, ast.Pow):
-        return
-    if not any(isinstance(syntax_node, ast.Name) for syntax_node in ast.walk(node)):
-        raise ValueError(f"{ast.unparse(node)!r} has no column: write the number itself.")
-    exponents = [
-        syntax_node.value
-        for syntax_node in ast.walk(node.right)
-        if isinstance(syntax_node, ast.Constant)
-    ]
-    if any(isinstance(value, int) and value > MAX_NUMBER for value in exponents):
-        raise ValueError(f"{ast.unparse(node)!r} has an exponent above {MAX_NUMBER}.")
+        constants = option.elts if isinstance(option, (ast.List, ast.Tuple)) else [option]
+        bare = [x.operand if isinstance(x, ast.UnaryOp) else x for x in constants]
+        if not all(isinstance(constant, ast.Constant) for constant in bare):
+            raise ValueError(f"{ast.unparse(option)!r} in {name} must be a number or a string.")
+        size = getattr(option, "value", None)
+        if name in ("poly", "bs", "cs") and type(size) is int and size > MAX_NUMBER:
+            raise ValueError(f"{ast.unparse(option)} in {name} is too large: at most {MAX_NUMBER}.")
 
 
 def _check_column(name: str, columns: list[str]) -> None:

@@ -73,7 +73,12 @@ def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
         taken[argument] = table[column]
     if taken:
         table = table.drop(columns=list(dict.fromkeys(named.values())))
-    own = {name: taken[name] if name in taken else _plain(name, x) for name, x in columns.items()}
+    own = {**columns, **taken}
+    for name, column in columns.items():
+        if name not in taken and hasattr(column, "columns"):
+            # A table of another package becomes an array, without names of rows.
+            response = as_pandas(name, column)
+            own[name] = column if response is column else response.to_numpy()
     if table is not X:
         # Rows without names get those of a pandas response.
         index = next((column.index for column in own.values() if _is_of_pandas(column)), None)
@@ -95,12 +100,6 @@ def nearest(name: str, table: Any) -> str:
 
 MOST_NAMES = 8
 """Most columns that a message lists."""
-
-
-def _plain(argument: str, value: Any) -> Any:
-    """A response; a table of another package becomes an array, without names of rows."""
-    table = as_pandas(argument, value) if hasattr(value, "columns") else value
-    return value if table is value else table.to_numpy()
 
 
 def _is_of_pandas(value: Any) -> bool:

@@ -203,13 +203,6 @@ class Clusters:
             else cluster_sums + cluster_sums.mean() * self.offset
         )
 
-    @property
-    def range_factor(self) -> float:
-        """The range of a cluster's loss divided by the range of a row's loss."""
-        if self.weight == "group":
-            return 1.0
-        return float(self.groups.sizes.max() / self.groups.sizes.mean())
-
 
 def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
     """The weight of groups: equal, or by number of rows; refused if there are no groups."""

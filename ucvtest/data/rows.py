@@ -1,5 +1,6 @@
 """Repeated rows, and columns that number the rows: signs that rows are not independent."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -151,27 +152,18 @@ def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
     columns = np.empty(table.shape)
     for column_index in range(table.shape[1]):
         column = table.iloc[:, column_index]
-        try:
-            columns[:, column_index] = _in_order(column)
-        except TypeError:
-            columns[:, column_index] = range(len(table))  # values without a hash count as distinct
+        # Codes in sorted order. In the order of the rows, all columns of repeated units would have
+        # the same codes, so that order is for values without one. Values without a hash count as
+        # distinct.
+        columns[:, column_index] = range(len(table))
+        for sort in (True, False):
+            with suppress(TypeError):
+                columns[:, column_index] = pd.factorize(column, sort=sort)[0]
+                break
     numeric = np.broadcast_to(numeric, table.shape[1])
     for column_index in np.flatnonzero(numeric).tolist():
         columns[:, column_index] = np.asarray(table.iloc[:, column_index], dtype=float)
     return columns, numeric
-
-
-def _in_order(column: Any) -> np.ndarray:
-    """Codes of the values of a column, in sorted order; in order of the rows if they have no order.
-
-    In the order of the rows, all columns of repeated units would have the same codes.
-    """
-    import pandas as pd
-
-    try:
-        return pd.factorize(column, sort=True)[0]
-    except TypeError:
-        return pd.factorize(column)[0]
 
 
 def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Remark]:

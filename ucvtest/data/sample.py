@@ -417,38 +417,13 @@ def make_sample(
         raise ValueError("X has no columns: at least one feature is needed")
     survival = y if isinstance(y, SurvivalTimes) else None
     response = np.array(as_response(y)) if survival is None else survival.records
-    if response.ndim != 1:
-        raise ValueError(f"y must have one dimension, got shape {response.shape}")
+    check_vector("y", response)
     n_rows = features.shape[0]
     if n_rows != len(response):
         raise ValueError(
             f"X and y must have the same length, got {n_rows} rows and {len(response)} responses"
         )
-    _refuse_other_rows(X, y, groups)
-    if survival is not None:
-        clusters = as_groups(groups, len(response))
-        return Sample(features, response, None, None, clusters, survival_times=survival)
-    dates = fault_of_dates(X, y)
-    n_missing = count_missing(response)
-    if n_missing:
-        raise ValueError(f"y has {n_missing} missing values: drop these observations")
-    clusters = as_groups(groups, len(response))
-    if not as_classes:
-        numbers = _finite_numbers(response)
-        return Sample(features, numbers, None, None, clusters, fault_of_dates=dates)
-    classes, class_index = code_labels(y, pos_label)
-    has_positive_label = pos_label is not None
-    return Sample(
-        *(features, response, classes, class_index, clusters),
-        positive_named=has_positive_label,
-        declared=declared_order(y),
-        fault_of_dates=dates,
-        order=ordered_categories(y),
-    )
-
-
-def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
-    """Refuse row names that differ; without names in X, compare those of `y` and `groups`."""
+    # Without names of rows in X, those of y and groups are compared.
     for (first, reference), (name, user_rows) in (
         (("X", X), ("y", y)),
         (("X", X), ("groups", groups)),
@@ -460,6 +435,29 @@ def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
                 f"{first} and {name} have {difference}, but rows are matched by position: pass "
                 f"{name}.loc[{first}.index], or {name}.to_numpy() if the rows already correspond"
             )
+    if survival is not None:
+        clusters = as_groups(groups, len(response))
+        return Sample(features, response, None, None, clusters, survival_times=survival)
+    dates = fault_of_dates(X, y)
+    refuse_missing("y", response)
+    clusters = as_groups(groups, len(response))
+    if not as_classes:
+        if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
+            raise ValueError(
+                "y must contain finite numbers for this loss: pass loss='zero_one' for labels"
+            )
+        numbers = response.astype(float)
+        check_size("y", numbers)
+        return Sample(features, numbers, None, None, clusters, fault_of_dates=dates)
+    classes, class_index = code_labels(y, pos_label)
+    has_positive_label = pos_label is not None
+    return Sample(
+        *(features, response, classes, class_index, clusters),
+        positive_named=has_positive_label,
+        declared=declared_order(y),
+        fault_of_dates=dates,
+        order=ordered_categories(y),
+    )
 
 
 def _holds_texts(X: Any) -> bool:
@@ -479,12 +477,10 @@ def _holds_sequences(X: Any) -> bool:
         return False
     if not all(isinstance(cell, (list, tuple, np.ndarray)) for cell in X):
         return False
-    return isinstance(X, np.ndarray) or len({np.shape(_outer(cell)) for cell in X}) > 1
-
-
-def _outer(sequence: Any) -> Any:
-    """The object whose shape is read: the sequence itself, or its length if it contains others."""
-    return sequence if isinstance(sequence, np.ndarray) else range(len(sequence))
+    if isinstance(X, np.ndarray):
+        return True
+    # Of lists the lengths: they may contain others.
+    return len({cell.shape if isinstance(cell, np.ndarray) else (len(cell),) for cell in X}) > 1
 
 
 def code_labels(
@@ -513,9 +509,7 @@ def code_labels(
         If labels are missing, cannot be sorted or are all the same, or `pos_label` is not a label.
     """
     response = as_response(y)
-    n_missing = count_missing(response)
-    if n_missing:
-        raise ValueError(f"y has {n_missing} missing values: drop these observations")
+    refuse_missing("y", response)
     try:
         classes, class_index = np.unique(response, return_inverse=True)
     except TypeError:
@@ -562,6 +556,29 @@ def count_missing(response: np.ndarray) -> int:
     import pandas as pd
 
     return int(pd.isna(response).sum())
+
+
+def refuse_missing(name: str, array: np.ndarray, remedy: str = "drop these observations") -> None:
+    """Refuse missing values.
+
+    Raises
+    ------
+    ValueError
+    """
+    n_missing = count_missing(array)
+    if n_missing:
+        raise ValueError(f"{name} has {n_missing} missing values: {remedy}")
+
+
+def check_vector(name: str, array: np.ndarray) -> None:
+    """Refuse arrays of more dimensions than one, or none.
+
+    Raises
+    ------
+    ValueError
+    """
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
 
 
 def difference_of_indices(X: Any, other: Any) -> str:
@@ -632,32 +649,17 @@ def _is_categorical(y: Any) -> bool:
 def ordered_categories(y: Any) -> tuple[Any, ...]:
     """The categories of an ordered categorical (in polars, an Enum) in its order; else empty."""
     kind: Any = getattr(y, "dtype", None)
-    is_ordered = kind.ordered if _is_categorical(y) else _is_enum(kind)
+    is_ordered = kind.ordered if _is_categorical(y) else type(kind).__name__ == "Enum"
     return tuple(kind.categories) if is_ordered else ()
-
-
-def _is_enum(kind: Any) -> bool:
-    """Whether a type is an Enum of polars, whose categories are ordered by definition."""
-    return type(kind).__name__ == "Enum"
 
 
 def declared_order(y: Any) -> tuple[Any, ...]:
     """The labels of a categorical (in polars, an Enum) in its own order; empty for others."""
     kind: Any = getattr(y, "dtype", None)
-    if not _is_categorical(y) and not _is_enum(kind):
+    if not _is_categorical(y) and type(kind).__name__ != "Enum":
         return ()
     present = set(np.asarray(y).tolist())
     return tuple(label for label in list(kind.categories) if label in present)
-
-
-def _finite_numbers(response: np.ndarray) -> np.ndarray:
-    if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
-        raise ValueError(
-            "y must contain finite numbers for this loss: pass loss='zero_one' for labels"
-        )
-    numbers = response.astype(float)
-    check_size("y", numbers)
-    return numbers
 
 
 def _listed(values: np.ndarray) -> str:

@@ -7,7 +7,13 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
-from ucvtest.data.sample import as_column, count_missing, difference_of_indices, has_index
+from ucvtest.data.sample import (
+    as_column,
+    check_vector,
+    difference_of_indices,
+    has_index,
+    refuse_missing,
+)
 from ucvtest.data.survival_times import SurvivalTimes
 
 EVENTS = ("event", "status", "death", "dead", "died")
@@ -111,7 +117,7 @@ def as_survival(y: Any) -> SurvivalTimes | None:
 
 def _times(time: Any) -> np.ndarray:
     times = as_numbers("time", as_column("time", time))
-    _check_vector("time", times)
+    check_vector("time", times)
     if not len(times):
         raise ValueError("time is empty: at least one observation is needed")
     if not np.isfinite(times).all():
@@ -130,10 +136,8 @@ def _times(time: Any) -> np.ndarray:
 
 def _events(event: Any) -> np.ndarray:
     event_column = as_column("event", event)
-    _check_vector("event", event_column)
-    n_missing = count_missing(event_column)
-    if n_missing:
-        raise ValueError(f"event has {n_missing} missing values: drop these observations")
+    check_vector("event", event_column)
+    refuse_missing("event", event_column)
     if event_column.dtype.kind == "b":
         return event_column
     different = list(dict.fromkeys(event_column.tolist()))
@@ -149,8 +153,3 @@ def _events(event: Any) -> np.ndarray:
         f"event must contain 1 for an event and 0 for a censored time, got {listed}: pass a "
         "comparison, such as status == 'dead'"
     )
-
-
-def _check_vector(name: str, array: np.ndarray) -> None:
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")

@@ -11,7 +11,8 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -27,8 +28,66 @@ from ucvtest.common.fingerprint import fingerprint
 from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
-from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.learners.base import Learner
+
+MOST_BYTES = 2**29
+"""Memory that predictions may take: half a gigabyte. Fits beyond it are done again."""
+
+
+class KnownFits:
+    """Predictions of learners that are fitted one by one.
+
+    Each fit is known by the learner, its learning and test set, its seed and labels.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, np.ndarray] = {}
+        self._learners: list[Learner] = []
+        self._n_bytes = 0
+
+    def fill_known(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> np.ndarray:
+        """Write the predictions that are known, and return the numbers of the other fits."""
+        missing = []
+        for row, key in enumerate(self._keys(learner, output, fits)):
+            saved_predictions = self._values.get(key)
+            if saved_predictions is None:
+                missing.append(row)
+                continue
+            tested = values[row][fits.testing[row]]
+            values[row, fits.testing[row]] = saved_predictions.reshape(tested.shape)
+        return np.array(missing, dtype=int)
+
+    def add_predictions(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> None:
+        """Keep the predictions of some fits, while there is room."""
+        tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
+        self._n_bytes += sum(tested_predictions.nbytes for tested_predictions in tested)
+        if self._n_bytes <= MOST_BYTES:
+            self._values.update(zip(self._keys(learner, output, fits), tested, strict=True))
+
+    def _name(self, learner: Learner) -> str:
+        """What tells learners apart: two may call themselves the same."""
+        for learner_index, known_learner in enumerate(self._learners):
+            if known_learner is learner:
+                return str(learner_index)
+        self._learners.append(learner)
+        return str(len(self._learners) - 1)
+
+    def _keys(self, learner: Learner, output: Output, fits: FitRequests) -> Iterator[str]:
+        name = self._name(learner)
+        for row in range(len(fits)):
+            digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)
+            learning = fits.learning if fits.common else fits.learning[row]
+            for members in (learning, fits.testing[row]):
+                digest.update(len(members).to_bytes(8, "little"))
+                digest.update(np.packbits(members).tobytes())
+            if fits.labels is not None:
+                digest.update(np.ascontiguousarray(fits.labels[row], dtype="<f8").tobytes())
+            yield digest.hexdigest()
+
 
 FORMAT = "ucvtest.checkpoint"
 FORMAT_VERSION = 1
@@ -98,11 +157,6 @@ class Checkpoint(KnownFits):
         """The seed to go on with where none is named; otherwise the one that is."""
         return self._header["seed"] if rng is None and self._header is not None else rng
 
-    @property
-    def begun(self) -> bool:
-        """Whether something is kept already."""
-        return self._header is not None
-
     def begin(
         self, question: Mapping[str, Any], learners: Mapping[str, Learner], seed: int
     ) -> None:
@@ -116,8 +170,15 @@ class Checkpoint(KnownFits):
         self._names = [(learner, name) for name, learner in learners.items()]
         self._seed = seed
         described = {"learners": list(learners.items()), **question, "rng": seed}
-        self._question = {name: _described(value) for name, value in described.items()}
-        self._question |= {f"version of {name}": _version(name) for name in PACKAGES}
+        self._question = {}
+        for name, value in described.items():
+            # What can be read is kept as it is, everything else by what it is.
+            readable = value is None or isinstance(value, (bool, str)) or is_integer(value)
+            self._question[name] = value if readable else {"digest": fingerprint(value)}
+        for name in PACKAGES:
+            self._question[f"version of {name}"] = None
+            with suppress(PackageNotFoundError):
+                self._question[f"version of {name}"] = version(name)
         if self._header is not None:
             self._refuse_another_call(self._header["asked"])
         self._take()
@@ -151,28 +212,20 @@ class Checkpoint(KnownFits):
             )
 
     def _refuse_another_call(self, saved_question: Mapping[str, Any]) -> None:
-        differing = [
-            name
-            for name in {**saved_question, **self._question}
-            if self._differs(name, saved_question)
-        ]
-        if differing:
-            differences = "; ".join(
-                self._difference_text(name, saved_question) for name in differing
-            )
+        differences = []
+        for name in {**saved_question, **self._question}:
+            saved_value, asked_value = saved_question.get(name), self._question.get(name)
+            if saved_value == asked_value:
+                continue
+            if isinstance(saved_value, dict) or isinstance(asked_value, dict):
+                differences.append(f"{name} differs")
+            else:
+                differences.append(f"{name} was {saved_value!r:.60}, now {asked_value!r:.60}")
+        if differences:
             raise ValueError(
-                f"checkpoint {self.path} is of another call: {differences}. Pass the same "
-                "arguments, or name another file"
+                f"checkpoint {self.path} is of another call: {'; '.join(differences)}. Pass the "
+                "same arguments, or name another file"
             )
-
-    def _differs(self, name: str, saved_question: Mapping[str, Any]) -> bool:
-        return bool(saved_question.get(name) != self._question.get(name))
-
-    def _difference_text(self, name: str, saved_question: Mapping[str, Any]) -> str:
-        saved_value, asked_value = saved_question.get(name), self._question.get(name)
-        if isinstance(saved_value, dict) or isinstance(asked_value, dict):
-            return f"{name} differs"
-        return f"{name} was {saved_value!r:.60}, now {asked_value!r:.60}"
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that was decided by the clock: the one of the first call."""
@@ -212,22 +265,15 @@ class Checkpoint(KnownFits):
         )
 
     def _sealed(self, line: Mapping[str, Any]) -> bytes:
-        """The next line, with its check sum."""
-        written, self._sum = _sealed(line, self._sum)
-        return written
+        """The next line, with the check sum of it and of all before it."""
+        body = json.dumps(line, allow_nan=False).encode()
+        self._sum = _sum_of(body, self._sum)
+        return SEAL + self._sum.encode() + BEHIND_SUM + body[1:] + b"\n"
 
     def _append(self, line: Mapping[str, Any]) -> None:
         """Write a line at the end, and have it on the disk when this returns."""
-        if not self._begun:
-            self._start()
-        with self.path.open("ab") as file:
-            file.write(self._sealed(line))
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _start(self) -> None:
-        """Write the first line of a new file at once, or cut off the rest of the last one."""
         if self._header is None:
+            # The first line of a new file.
             header = {
                 "format": FORMAT,
                 "version": FORMAT_VERSION,
@@ -236,9 +282,14 @@ class Checkpoint(KnownFits):
             }
             write_whole(self.path, self._sealed(header))
             self._header = header
-        else:
+        elif not self._begun:
+            # The rest of a line that was cut short.
             os.truncate(self.path, self._n_bytes)
         self._begun = True
+        with self.path.open("ab") as file:
+            file.write(self._sealed(line))
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
@@ -250,13 +301,6 @@ def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     return Checkpoint.open(checkpoint)
 
 
-def _sealed(values: Mapping[str, Any], previous_sum: str) -> tuple[bytes, str]:
-    """A line with the sum of it and of all before it, whose sum is `previous_sum`; the sum."""
-    body = json.dumps(values, allow_nan=False).encode()
-    check_sum = _sum_of(body, previous_sum)
-    return SEAL + check_sum.encode() + BEHIND_SUM + body[1:] + b"\n", check_sum
-
-
 def _sum_of(body: bytes, previous_sum: str) -> str:
     return blake2b(previous_sum.encode() + body, digest_size=SUM_DIGITS // 2).hexdigest()
 
@@ -265,37 +309,33 @@ def _read(path: Path) -> tuple[list[dict[str, Any]], int, int]:
     """The whole lines of a file, how many bytes they have, and how many there are."""
     lines: list[dict[str, Any]] = []
     n_bytes = n_read = 0
+    check_sum, digits = "", slice(len(SEAL), len(SEAL) + SUM_DIGITS)
     with path.open("rb") as file:
         for raw in file:
             n_read += len(raw)
-            if raw.endswith(b"\n"):
-                lines.append(json.loads(raw))
-                n_bytes += len(raw)
-                _check_header(lines[0])
-                _check_sum(raw, lines)
+            if not raw.endswith(b"\n"):
+                continue
+            lines.append(json.loads(raw))
+            n_bytes += len(raw)
+            header = lines[0]
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise ValueError("its first line is another one")
+            if header["version"] != FORMAT_VERSION:
+                raise ValueError(
+                    f"its format has version {header['version']}, not {FORMAT_VERSION}"
+                )
+            if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
+                raise ValueError("its first line is incomplete")
+            # Each line is the one that was written, and in its place.
+            check_sum = _sum_of(b"{" + raw[digits.stop + len(BEHIND_SUM) : -1], check_sum)
+            if not raw.startswith(SEAL) or raw[digits].decode() != check_sum:
+                raise ValueError(
+                    f"line {len(lines)} does not have its check sum: it was changed after it was "
+                    "written"
+                )
     if not lines:
         raise ValueError("it has no first line")
     return lines, n_bytes, n_read
-
-
-def _check_sum(raw: bytes, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a line that is another one than was written, or not in its place."""
-    previous_sum = lines[-2]["sum"] if len(lines) > 1 else ""
-    digits = slice(len(SEAL), len(SEAL) + SUM_DIGITS)
-    body = b"{" + raw[digits.stop + len(BEHIND_SUM) : -1]
-    if not raw.startswith(SEAL) or raw[digits].decode() != _sum_of(body, previous_sum):
-        raise ValueError(
-            f"line {len(lines)} does not have its check sum: it was changed after it was written"
-        )
-
-
-def _check_header(header: Any) -> None:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError("its first line is another one")
-    if header["version"] != FORMAT_VERSION:
-        raise ValueError(f"its format has version {header['version']}, not {FORMAT_VERSION}")
-    if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
-        raise ValueError("its first line is incomplete")
 
 
 def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -311,16 +351,3 @@ def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:
         key: values[fit_ends[fit_index] : fit_ends[fit_index + 1]]
         for fit_index, key in enumerate(line["fits"])
     }
-
-
-def _described(value: Any) -> Any:
-    """What can be read as it is, everything else by what it is."""
-    readable = value is None or isinstance(value, (bool, str)) or is_integer(value)
-    return value if readable else {"digest": fingerprint(value)}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

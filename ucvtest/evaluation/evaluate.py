@@ -157,7 +157,14 @@ def evaluate(
         weights=weights,
     )
     sample = problem.sample
-    _refuse_without_value(problem)
+    survival_times = sample.survival_times
+    if isinstance(problem.metric, SurvivalMetric) and survival_times is not None:
+        reason = problem.metric.reason(survival_times)
+        if reason:
+            raise ValueError(
+                f"metric={problem.metric.name!r:.60} has no value for these survival times, as "
+                f"{reason}: take another metric, or another time, or more observations"
+            )
     user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
     design_or_scheme = design_or_cv(
         user_design,
@@ -206,19 +213,6 @@ def evaluate(
             return evaluate_problem(
                 fitting_problem, drawn_design, execution, settings, say_names=True
             )
-
-
-def _refuse_without_value(problem: Problem) -> None:
-    """Refuse a survival metric that has no value for these times, whatever is predicted."""
-    metric, times = problem.metric, problem.sample.survival_times
-    if not isinstance(metric, SurvivalMetric) or times is None:
-        return
-    reason = metric.reason(times)
-    if reason:
-        raise ValueError(
-            f"metric={metric.name!r:.60} has no value for these survival times, as {reason}: take "
-            "another metric, or another time, or more observations"
-        )
 
 
 def draw_design(
@@ -274,16 +268,7 @@ def evaluate_problem(
     counts: dict[str, dict[str, int]] = {}
     execution.announce_total(len(problem.learners) * design.n_resamples)
 
-    def losses() -> Losses:
-        """Of the learners that are done."""
-        evaluated_problem = replace(
-            problem, learners={name: problem.learners[name] for name in counts}
-        )
-        seconds = time.perf_counter() - started
-        return _losses(
-            evaluated_problem, design, learner_values[: len(counts)], counts, settings, seconds
-        )
-
+    interrupt = None
     try:
         for (name, learner), row in zip(problem.learners.items(), learner_values, strict=True):
             with naming(repr(name)) if say_names and name != learner.name else nullcontext():
@@ -291,8 +276,15 @@ def evaluate_problem(
     except KeyboardInterrupt as interruption:
         if not counts:
             raise
-        raise Interrupted(losses(), f"the losses of {', '.join(counts)}") from interruption
-    return losses()
+        interrupt = interruption
+        # The losses of the learners that are done.
+        problem = replace(problem, learners={name: problem.learners[name] for name in counts})
+        learner_values = learner_values[: len(counts)]
+    elapsed = time.perf_counter() - started
+    losses = _losses(problem, design, learner_values, counts, settings, elapsed)
+    if interrupt is not None:
+        raise Interrupted(losses, f"the losses of {', '.join(counts)}") from interrupt
+    return losses
 
 
 def _losses(
@@ -303,15 +295,36 @@ def _losses(
     settings: Mapping[str, Any],
     elapsed: float,
 ) -> Losses:
-    """The losses of learners, from the values kept of each."""
+    """The losses of learners, from the values kept of each.
+
+    Of a function of means these are predictions, of which the linearised values are made.
+    """
     sample, metric = problem.sample, problem.metric
+    settings = {
+        **settings,
+        **({} if problem.weights is None else {WEIGHTS: problem.weights.where}),
+        **positive_setting(problem.positive_class),
+        "backends": {name: learner.backend for name, learner in problem.learners.items()},
+    }
+    of_all: dict[str, Any] = {
+        "design": design,
+        "learners": tuple(problem.learners),
+        "target": sample.target,
+        "diagnostics": counts,
+        "elapsed": elapsed,
+        "groups": None if sample.groups is None else sample.groups.index,
+    }
     if isinstance(metric, SmoothMetric):
-        return _of_predictions(problem, metric, design, learner_values, counts, settings, elapsed)
-    means, greater = (
-        resample_values(learner_values, design, metric, sample.target),
-        metric.greater_is_better,
-    )
-    settings = dict(settings)
+        learner_values.flags.writeable = False
+        labels = None if sample.classes is None else [*map(json_label, sample.classes)]
+        settings |= kept_classes(labels, sample.order)
+        settings |= unnamed_setting(labels, is_named=sample.positive_named)
+        event = None if sample.survival_times is None else sample.survival_times.event
+        return Losses.of_predictions(
+            metric, predictions=learner_values, event=event, settings=settings, **of_all
+        )
+    means = resample_values(learner_values, design, metric, sample.target)
+    greater = metric.greater_is_better
     if metric.units is not None:
         means, greater = metric.units.of(means), metric.units.greater_is_better
         if not greater:
@@ -319,71 +332,25 @@ def _losses(
         # In place: a second table would double the memory.
         learner_values *= metric.units.slope
         learner_values += metric.units.intercept
-    if problem.weights is not None:
-        settings[WEIGHTS] = problem.weights.where
     if problem.loss_weights is not None:
         learner_values = problem.loss_weights.linearised(learner_values, design.testing)
         means = resample_values(learner_values, design, metric, sample.target)
         settings |= problem.loss_weights.worth(design.testing, sample.groups)
     learner_values.flags.writeable = False
+    is_named = sample.positive_named or not metric.ranks_pairs
+    settings |= unnamed_setting(sample.classes, is_named=is_named)
+    settings |= order_setting(COST_ORDER, problem.cost_order)
+    if sample.fault_of_dates:
+        settings[DATES] = sample.fault_of_dates
     return Losses(
-        design=design,
-        learners=tuple(problem.learners),
         loss=metric.reported_name,
         means=means,
         values=None if metric.per_test_set else learner_values,
-        target=sample.target,
         in_words=metric.in_words,
         bounds=metric.reported_bounds if metric.is_mean else None,
-        settings={
-            **settings,
-            **positive_setting(problem.positive_class),
-            **unnamed_setting(
-                sample.classes, is_named=sample.positive_named or not metric.ranks_pairs
-            ),
-            **order_setting(COST_ORDER, problem.cost_order),
-            **({DATES: sample.fault_of_dates} if sample.fault_of_dates else {}),
-            "backends": {name: learner.backend for name, learner in problem.learners.items()},
-        },
-        diagnostics=counts,
-        elapsed=elapsed,
-        groups=None if sample.groups is None else sample.groups.index,
+        settings=settings,
         greater_is_better=greater,
-    )
-
-
-def _of_predictions(
-    problem: Problem,
-    metric: SmoothMetric,
-    design: Design,
-    learner_predictions: np.ndarray,
-    counts: dict[str, dict[str, int]],
-    settings: Mapping[str, Any],
-    elapsed: float,
-) -> Losses:
-    """The linearised values of a function of means, with the predictions that it is made of."""
-    sample = problem.sample
-    learner_predictions.flags.writeable = False
-    labels = None if sample.classes is None else [*map(json_label, sample.classes)]
-    settings = {
-        **settings,
-        **kept_classes(labels, sample.order),
-        **unnamed_setting(labels, is_named=sample.positive_named),
-    }
-    if problem.weights is not None:
-        settings[WEIGHTS] = problem.weights.where
-    backends = {name: learner.backend for name, learner in problem.learners.items()}
-    return Losses.of_predictions(
-        metric,
-        predictions=learner_predictions,
-        design=design,
-        learners=tuple(problem.learners),
-        target=sample.target,
-        event=None if sample.survival_times is None else sample.survival_times.event,
-        settings={**settings, **positive_setting(problem.positive_class), "backends": backends},
-        diagnostics=counts,
-        elapsed=elapsed,
-        groups=None if sample.groups is None else sample.groups.index,
+        **of_all,
     )
 
 

@@ -10,11 +10,9 @@ from ucvtest.common.checks import check_workers
 from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.batches import Batch
-from ucvtest.evaluation.chunks import ChunkedFits
-from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.fit_requests import Batch, FitRequests
 from ucvtest.evaluation.slow_fits import Pace, announce_rest
-from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
+from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
@@ -127,8 +125,7 @@ class Evaluator:
         Labels may then be small integers, which are quicker to go through. Fits of learners that
         are fitted one by one `may_fail` one by one.
         """
-        single, label = self._single_classes(learning)
-        return self._fit_several(learning, testing, seeds, None, single, label, may_fail=may_fail)
+        return self._fit_several(learning, testing, seeds, may_fail=may_fail)
 
     def predict_labelings(
         self,
@@ -147,44 +144,43 @@ class Evaluator:
         learn, and all are predicted. Without `blank` entries of untested observations are
         undefined, which saves a pass where few are tested.
         """
-        labels, members = self._usable_labels(labels)
-        all_observations = np.ones((1, self._sample.n_obs), dtype=bool)
-        learning = all_observations if learning is None else learning
-        tested = all_observations if testing is None else testing
-        testing = np.broadcast_to(tested, labels.shape)
-        single, label = self._single_classes(learning, members)
-        # A vector, so that a common set cannot be mistaken for the set of a single fit.
-        learning = learning[0] if len(learning) == 1 else learning
-        predictions = self._fit_several(learning, testing, seeds, labels, single, label)
-        return _with_nan_where_untested(predictions, tested) if blank else predictions
-
-    def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The labels as numbers, and where each class is; one class for a real response."""
         labels = np.asarray(labels, dtype=float)
         n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
         if labels.ndim != 2 or labels.shape[1] != n_obs:
             raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
-        if not n_classes:
+        if n_classes:
+            members = [labels == label for label in range(n_classes)]
+            if sum(map(np.count_nonzero, members)) < labels.size:
+                raise ValueError(
+                    f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}"
+                )
+        else:
             if not np.isfinite(labels).all():
                 raise ValueError("labels must be finite numbers")
-            return labels, [np.ones(labels.shape, dtype=bool)]
-        members = [labels == label for label in range(n_classes)]
-        if sum(np.count_nonzero(is_class_member) for is_class_member in members) < labels.size:
-            raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
-        return labels, members
+            # A real response is one class.
+            members = [np.ones(labels.shape, dtype=bool)]
+        all_observations = np.ones((1, n_obs), dtype=bool)
+        learning = all_observations if learning is None else learning
+        tested = all_observations if testing is None else testing
+        testing = np.broadcast_to(tested, labels.shape)
+        predictions = self._fit_several(learning, testing, seeds, labels, members)
+        return _with_nan_where_untested(predictions, tested) if blank else predictions
 
     def _fit_several(
         self,
         learning: np.ndarray,
         testing: np.ndarray,
         seeds: np.ndarray,
-        labels: np.ndarray | None,
-        single: np.ndarray,
-        label: np.ndarray,
+        labels: np.ndarray | None = None,
+        members: list[np.ndarray] | None = None,
         *,
         may_fail: bool = False,
     ) -> Predictions:
-        """Fit the learning sets with several classes, and predict `label` after the others."""
+        """Fit the learning sets with several classes, and predict its class after the others."""
+        single, label = self._single_classes(learning, members)
+        if labels is not None and len(learning) == 1:
+            # A vector, so that a common set cannot be mistaken for the set of a single fit.
+            learning = learning[0]
         splits = np.arange(self._n_splits, self._n_splits + len(testing))
         self._n_splits += len(testing)
         self.one_class_fits += int(single.sum())
@@ -207,13 +203,22 @@ class Evaluator:
     def _single_classes(
         self, learning: np.ndarray, members: list[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which learning sets have a single class, and their predictions."""
+        """Which learning sets have a single class, and their predictions.
+
+        Whether each class is present in each set is (C, R); a real response is one class.
+        """
         if members is not None:
             present = np.stack(
                 [(learning & class_members).any(axis=1) for class_members in members]
             )
         else:
-            present = self._present(learning)
+            learning_words = _bit_words(learning)
+            present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
+            for class_words, is_present in zip(self._members.T, present, strict=True):
+                shared_bits = learning_words[0] & class_words[0]
+                for learning_word, member in zip(learning_words[1:], class_words[1:], strict=True):
+                    shared_bits |= learning_word & member
+                np.not_equal(shared_bits, 0, out=is_present)
         # Classes go first: along a short last axis every sum would take as long as a long one.
         n_present = present.sum(axis=0)
         if not n_present.all():
@@ -222,17 +227,6 @@ class Evaluator:
             return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
         label = present.argmax(axis=0)
         return n_present == 1, np.zeros_like(label) if self._output == "score" else label
-
-    def _present(self, learning: np.ndarray) -> np.ndarray:
-        """Which classes are present in each learning set, (C, R); one for a real response."""
-        learning_words = _bit_words(learning)
-        present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
-        for members, is_present in zip(self._members.T, present, strict=True):
-            shared_bits = learning_words[0] & members[0]
-            for learning_word, member in zip(learning_words[1:], members[1:], strict=True):
-                shared_bits |= learning_word & member
-            np.not_equal(shared_bits, 0, out=is_present)
-        return present
 
     def _fit(self, fits: FitRequests) -> Predictions:
         labelings_or_rows = self._batch.most_labelings if fits.common else self._batch.size
@@ -244,28 +238,23 @@ class Evaluator:
         predictions_of_batches = _predict_on_devices(
             self._batch.predict, batches, self._batch.n_devices
         )
-        clock_before = self._execution.progress.clock()
+        progress = self._execution.progress
+        clock_before = progress.clock()
         for batch, batch_predictions in zip(batches, predictions_of_batches, strict=True):
             self._refuse_unusable(batch_predictions.values, batch)
             if self.jitted:
-                clock_before = self._count_jitted(len(batch), clock_before)
+                clock_now = progress.clock()
+                self._execution.count_fits(len(batch))
+                # The first ones were compiled; several devices end together.
+                if self._compiled and self._batch.n_devices < 2:
+                    self._pace.add(clock_now - clock_before, len(batch))
+                    announce_rest(progress, self._pace, self._learner.name, one_by_one=False)
+                self._compiled, clock_before = True, clock_now
             batch_values.append(batch_predictions.values)
             ties.update(batch_predictions.ties)
             failed.update(batch_predictions.failed)
         values = np.concatenate(batch_values) if batch_values else np.zeros(fits.testing.shape)
         return Predictions(values, ties, failed)
-
-    def _count_jitted(self, number: int, clock_before: float) -> float:
-        """Count fits that began at a time, announce the rest if it is long; the time now."""
-        progress = self._execution.progress
-        clock_now = progress.clock()
-        self._execution.count_fits(number)
-        # The first ones were compiled; several devices end together.
-        if self._compiled and self._batch.n_devices < 2:
-            self._pace.add(clock_now - clock_before, number)
-            announce_rest(progress, self._pace, self._learner.name, one_by_one=False)
-        self._compiled = True
-        return clock_now
 
     def _refuse_unusable(self, values: np.ndarray, fits: FitRequests) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
@@ -277,7 +266,10 @@ class Evaluator:
                 return
         if values.ndim == 3:
             # Of the scores of an observation for several classes, one that cannot be used tells.
-            values = np.where(np.isnan(values).any(axis=2), np.nan, _most_extreme(values))
+            # It is the one that is farthest from 1/2.
+            extreme_class = np.abs(values - 0.5).argmax(axis=2)[..., None]
+            extreme_values = np.take_along_axis(values, extreme_class, axis=2)[..., 0]
+            values = np.where(np.isnan(values).any(axis=2), np.nan, extreme_values)
         tested = np.where(fits.testing, values, 0.0)
         is_unusable = np.isnan(tested)
         if self._output in ("number", "probability", "event_probability"):
@@ -314,12 +306,6 @@ def _predict_on_devices(
         by_device = list(pool.map(work, range(n_devices)))
     for number in range(len(batches)):
         yield by_device[number % n_devices][number // n_devices]
-
-
-def _most_extreme(values: np.ndarray) -> np.ndarray:
-    """Of the numbers for several classes (R, n, C) the one that is farthest from 1/2, (R, n)."""
-    extreme_class = np.abs(values - 0.5).argmax(axis=2)
-    return np.take_along_axis(values, extreme_class[..., None], axis=2)[..., 0]
 
 
 def _bit_words(rows: np.ndarray) -> np.ndarray:

@@ -1,9 +1,11 @@
-"""Fits that are asked for, row by row: learning set, test set, labels."""
+"""Fits that are asked for, row by row, and how a learner predicts some of them at a time."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
+
+from ucvtest.learners.base import Predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +42,19 @@ class FitRequests:
             None if self.labels is None else self.labels[index],
             self.may_fail,
         )
+
+
+class Batch(Protocol):
+    """How a learner predicts some learning sets at a time."""
+
+    size: int | None
+    """Most learning sets at a time; None for all."""
+    n_devices: int
+    """Devices that can do batches at the same time."""
+
+    @property
+    def most_labelings(self) -> int | None:
+        """The same as `size` for labelings of one learning set."""
+
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """Values (R, n); those of untested observations are undefined."""

@@ -42,10 +42,17 @@ class JittedBatch:
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         with on_device(device):
-            base = self._state_on(device)
+            # A second device gets what all fits share when there is work for it.
+            if device not in self._states:
+                self._states[device] = self._learner.prepare(self._sample)
+            base = self._states[device]
             labels, testing, size = fits.labels, fits.testing, len(fits)
             if fits.common:
-                state = self._common_state(base, device, fits.learning)
+                # What all labelings of one learning set share is kept as long as they come.
+                last, state = self._common.get(device, (None, None))
+                if last is None or not np.array_equal(last, fits.learning):
+                    state = self._learner.prepare_labelings(base, fits.learning)
+                    self._common[device] = fits.learning.copy(), state
                 shape, learning = self.most_labelings, fits.learning[None]
             else:
                 state, shape = base, self._shape
@@ -56,20 +63,6 @@ class JittedBatch:
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
-
-    def _state_on(self, device: int) -> Any:
-        """What all fits share; a second device gets it when there is work for it."""
-        if device not in self._states:
-            self._states[device] = self._learner.prepare(self._sample)
-        return self._states[device]
-
-    def _common_state(self, base: Any, device: int, learning: np.ndarray) -> Any:
-        """What all labelings of one learning set share, kept for as long as they come."""
-        last, state = self._common.get(device, (None, None))
-        if last is None or not np.array_equal(last, learning):
-            state = self._learner.prepare_labelings(base, learning)
-            self._common[device] = learning.copy(), state
-        return state
 
 
 class TranslatedBatch:

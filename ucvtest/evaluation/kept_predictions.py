@@ -13,7 +13,12 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters
 from ucvtest.data.positive_class import json_label
-from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
+from ucvtest.evaluation.loss_source import (
+    FittedLosses,
+    LossesAndFailures,
+    LossSource,
+    PrecomputedLosses,
+)
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.clusters import of_clusters
@@ -55,7 +60,7 @@ class KeptRows:
         failed = {
             row - rows.start: failed_fits
             for row, failed_fits in self.failed.items()
-            if row in _in(rows)
+            if rows.start <= row < rows.stop
         }
         return KeptRows(
             [learner_predictions[rows] for learner_predictions in self.predictions], failed
@@ -127,9 +132,14 @@ class KeptPredictions(FittedLosses):
     def _as_losses(
         self, predictions: list[np.ndarray], testing: np.ndarray, failed: dict[int, list[FailedFit]]
     ) -> list[np.ndarray]:
-        brief_predictions = [
-            self._in_brief(learner_predictions) for learner_predictions in predictions
-        ]
+        brief_predictions = []
+        for learner_predictions in predictions:
+            brief = learner_predictions
+            if isinstance(self.function, Cells) and learner_predictions.dtype != np.int8:
+                # Numbers of classes take a byte each, unless ties are left open.
+                numbers = learner_predictions.astype(np.int8)
+                brief = numbers if (numbers == learner_predictions).all() else learner_predictions
+            brief_predictions.append(brief)
         for pooled, learner_predictions in zip(self._pooled, brief_predictions, strict=True):
             pooled.add(learner_predictions, testing, row_by_row=self.one_by_one)
         self._kept_rows.append(KeptRows(brief_predictions, failed))
@@ -142,13 +152,6 @@ class KeptPredictions(FittedLosses):
         return _linearised(
             self._points, self._target, brief_predictions, testing, row_by_row=self.one_by_one
         )
-
-    def _in_brief(self, predictions: np.ndarray) -> np.ndarray:
-        """Numbers of classes in a byte each, unless ties are left open."""
-        if not isinstance(self.function, Cells) or predictions.dtype == np.int8:
-            return predictions
-        brief = predictions.astype(np.int8)
-        return brief if (brief == predictions).all() else predictions
 
     def _first_point(
         self, first: PooledParts | SumsOfSets, predictions: np.ndarray, testing: np.ndarray
@@ -180,15 +183,9 @@ class ReplayedLosses(LossSource):
         self.n_left = sum(map(len, kept_rows))
         self.n_fits = 0
 
-    def losses_for(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> list[np.ndarray]:
-        """See `LossSource`."""
-        return self.losses_and_failures(learning, testing, seeds)[0]
-
     def losses_and_failures(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
         """See `LossSource`. Rows that an interrupt has prevented end in one again."""
         assert self.n_left is not None
         if len(testing) > self.n_left:
@@ -216,12 +213,9 @@ class ReplayedLosses(LossSource):
                 np.concatenate(learner_values)
                 for learner_values in zip(*replayed_values, strict=True)
             ]
-        clusters = self._clusters
-        return (
-            losses
-            if clusters is None
-            else [clusters.sums(learner_losses) for learner_losses in losses]
-        ), failed
+        if self._clusters is not None:
+            losses = [self._clusters.sums(learner_losses) for learner_losses in losses]
+        return losses, failed
 
     def _next(self, number: int) -> Iterator[KeptRows]:
         """The next rows, part by part."""
@@ -279,12 +273,16 @@ class GivenPredictions(PrecomputedLosses):
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""
         losses, design = self._rows.losses, self._rows.design
-        values = np.concatenate(
-            [
-                self._values(point, learner_predictions)[None]
-                for point, learner_predictions in zip(points, self._predictions, strict=True)
-            ]
-        )
+        learner_values = []
+        for point, learner_predictions in zip(points, self._predictions, strict=True):
+            if isinstance(point.function, MetricOfSets):
+                by_set = self._by_set(learner_predictions)
+                set_values = point.function.values(point.means, by_set, design.testing)
+                learner_values.append(np.asarray(set_values[design.testing]))
+            else:
+                target = self._rows.tested_target
+                learner_values.append(point.values(target, learner_predictions[None])[0])
+        values = np.stack(learner_values)
         moved = replace(
             losses,
             learners=tuple(losses.learners[learner_index] for learner_index in self._learners),
@@ -299,14 +297,6 @@ class GivenPredictions(PrecomputedLosses):
         if self._clusters is not None:
             moved = of_clusters(moved, self._clusters)
         return PrecomputedLosses(moved.difference(0, 1 if self.paired else None))
-
-    def _values(self, point: WorkingPoint, predictions: np.ndarray) -> np.ndarray:
-        """The values of everything tested, (T,)."""
-        if isinstance(point.function, MetricOfSets):
-            testing = self._rows.design.testing
-            set_values = point.function.values(point.means, self._by_set(predictions), testing)
-            return np.asarray(set_values[testing])
-        return point.values(self._rows.tested_target, predictions[None])[0]
 
     def _by_set(self, predictions: np.ndarray) -> np.ndarray:
         """Predictions of everything tested as (R, n), or (R, n, K)."""
@@ -341,7 +331,3 @@ def _linearised(
         values_in_sets(point, target, learner_predictions, testing, row_by_row=row_by_row)
         for point, learner_predictions in zip(points, predictions, strict=True)
     ]
-
-
-def _in(rows: slice) -> range:
-    return range(rows.start, rows.stop)

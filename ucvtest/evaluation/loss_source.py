@@ -18,6 +18,8 @@ from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
 
+LossesAndFailures = tuple[list[np.ndarray], dict[int, list[FailedFit]]]
+
 
 class LossSource(ABC):
     """Losses (scores, where the question is about no loss) of one learner, or of two.
@@ -67,25 +69,24 @@ class LossSource(ABC):
         """Be told how to find the answer so far, which progress bars show."""
 
     @abstractmethod
-    def losses_for(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> list[np.ndarray]:
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
         """Losses (scores) of each learner, (R, n), for the next rows of the design.
 
         Of clusters, where the sample has them and there is a loss: then sets and losses are (R, G).
 
         0 where losses are not tested; scores may be anything there. Counts of errors may be small
-        integers. Each fit has a seed, for learners with randomness of their own.
+        integers. Each fit has a seed, for learners with randomness of their own. By row also why
+        learners that are fitted one by one, and that `may_fail`, have failed on it: losses of
+        these rows mean nothing.
         """
 
-    def losses_and_failures(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
-        """The same, and by row why learners that are fitted one by one have failed on it.
-
-        Losses of these rows mean nothing.
-        """
-        return self.losses_for(learning, testing, seeds), {}
+    ) -> list[np.ndarray]:
+        """The losses alone, where an error inside a learner ends everything."""
+        return self.losses_and_failures(learning, testing, seeds, may_fail=False)[0]
 
 
 class FittedLosses(LossSource):
@@ -122,21 +123,10 @@ class FittedLosses(LossSource):
         """See `LossSource`."""
         self._execution.show(answer_so_far)
 
-    def losses_for(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> list[np.ndarray]:
-        """See `LossSource`."""
-        return self._losses_and_failed(learning, testing, seeds, may_fail=False)[0]
-
     def losses_and_failures(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
         """See `LossSource`."""
-        return self._losses_and_failed(learning, testing, seeds, may_fail=True)
-
-    def _losses_and_failed(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool
-    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
         failed: dict[int, list[FailedFit]] = {}
         learner_values, clusters, ties = [], self._clusters, Counter[str]()
         if clusters is not None:
@@ -157,16 +147,18 @@ class FittedLosses(LossSource):
         self.n_fits += len(learning) * len(self._evaluators)
         self.one_class_fits = sum(evaluator.one_class_fits for evaluator in self._evaluators)
         if self.identical:
-            blank = not self._problem.metric.is_mean
-            self.identical = _agree(learner_values[0], learner_values[1], testing, blank=blank)
+            first_values, other_values = learner_values
+            if self._problem.metric.is_mean:
+                self.identical = np.array_equal(first_values, other_values)
+            else:
+                # Scores may be anything where they are not tested.
+                self.identical = bool((first_values == other_values)[testing].all())
         learner_values = self._as_losses(learner_values, testing, failed)
         if self._weights is not None:
             learner_values = [values * self._weights.shares for values in learner_values]
-        return (
-            learner_values
-            if clusters is None
-            else [clusters.sums(learner_losses) for learner_losses in learner_values]
-        ), failed
+        if clusters is not None:
+            learner_values = [clusters.sums(learner_losses) for learner_losses in learner_values]
+        return learner_values, failed
 
     def _as_losses(
         self,
@@ -203,9 +195,9 @@ class PrecomputedLosses(LossSource):
         """The same losses, from the first row on."""
         return PrecomputedLosses(self._difference, self._order)
 
-    def losses_for(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> list[np.ndarray]:
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
         first, self._next = self._next, self._next + len(testing)
         value_rows: slice | np.ndarray
@@ -221,7 +213,7 @@ class PrecomputedLosses(LossSource):
             values = np.zeros(testing.size)
             values[places] = values_of_learner[value_rows]
             learner_losses.append(values.reshape(testing.shape))
-        return learner_losses
+        return learner_losses, {}
 
 
 class SeveralLosses(LossSource):
@@ -241,35 +233,25 @@ class SeveralLosses(LossSource):
         """Learners."""
         return len(self._sources)
 
-    def losses_for(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> list[np.ndarray]:
-        """See `LossSource`."""
-        learner_losses = [
-            source.losses_for(learning, testing, seeds)[0] for source in self._sources
-        ]
-        self._went_by(learner_losses, testing)
-        return learner_losses
-
     def losses_and_failures(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
         """See `LossSource`."""
         learner_losses: list[np.ndarray] = []
         failed: dict[int, list[FailedFit]] = {}
         for source in self._sources:
-            (losses,), errors = source.losses_and_failures(learning, testing, seeds)
+            (losses,), errors = source.losses_and_failures(
+                learning, testing, seeds, may_fail=may_fail
+            )
             learner_losses.append(losses)
             for row, row_errors in errors.items():
                 failed.setdefault(row, []).extend(row_errors)
         is_complete = ~np.isin(np.arange(len(testing)), list(failed))
-        self._went_by([losses[is_complete] for losses in learner_losses], testing[is_complete])
-        return learner_losses, failed
-
-    def _went_by(self, learner_losses: Sequence[np.ndarray], testing: np.ndarray) -> None:
+        answered = testing & is_complete[:, None]
         for losses_digest, losses in zip(self._answers, learner_losses, strict=True):
-            losses_digest.update(losses[testing].astype(float).tobytes())
+            losses_digest.update(losses[answered].astype(float).tobytes())
         self._count()
+        return learner_losses, failed
 
     def of(self, places: Sequence[int]) -> "SeveralLosses":
         """What went by of one or two of the learners."""
@@ -290,8 +272,3 @@ class SeveralLosses(LossSource):
         self.ties = Counter()
         for source in self._sources:
             self.ties.update(source.ties)
-
-
-def _agree(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
-    """Whether two learners agree; scores may be anything where they are not tested."""
-    return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

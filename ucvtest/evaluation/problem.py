@@ -90,9 +90,17 @@ class Problem:
             if output is None:
                 metric = as_metric(loss, has_classes=as_classes)
             else:
-                metric = _metric_of(output)
+                check_choice("output", output, OUTPUTS)
+                if output != "score":
+                    raise ValueError(f"output={output!r:.60} needs a loss: pass one that scores it")
+                metric = AUC
             if metric.output != "number" and not as_classes:
-                raise ValueError(_labels_needed(metric))
+                raise ValueError(
+                    "y must contain class labels for this test, but it contains real values"
+                    if metric.ranks_pairs
+                    else f"{metric.name!r} needs class labels, but y contains real values: "
+                    "use 'squared' or 'absolute'"
+                )
             if isinstance(metric, SmoothMetric) and pos_label is not None:
                 # Before the class is looked for among numbers.
                 metric.refuse_labels(as_response(y))
@@ -103,8 +111,11 @@ class Problem:
         if clusters is not None and clusters.single:
             sample, weight = replace(sample, groups=None), "group"
         by_class = metric.output == "score" or metric.per_test_set
+        # Of several classes a mean loss can do without one in some learning sets.
         if sample.n_classes == 2 or (by_class and not metric.of_survival):
-            _check_classes_of_groups(sample)
+            groups, codes, classes = sample.groups, sample.class_index, sample.classes
+            if groups is not None and codes is not None and classes is not None:
+                groups.check_classes(codes, classes.tolist())
         if isinstance(metric, Loss):
             metric = checked_costs(metric, sample)
             metric = for_classes(metric, sample.n_classes)
@@ -120,7 +131,11 @@ class Problem:
             sample = replace(sample, fit_weights=row_weights.in_fit)
             if row_weights.in_loss is not None:
                 metric = weighted_loss(metric)
-                _check_weight_of_groups(sample, weight)
+                if sample.groups is not None and weight != "row":
+                    raise ValueError(
+                        "weights in the loss are for rows, but group_weight='group' counts every "
+                        "group the same: pass group_weight='row', or weights={'fit': ...}"
+                    )
         if features is X:
             warn_of(sample)
         problem = cls(sample, {}, metric, backend, weight, clusters, row_weights)
@@ -145,13 +160,13 @@ class Problem:
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same data and metric with other learners."""
-        return replace(self, learners={name: self._suited(x) for name, x in learners.items()})
-
-    def _suited(self, learner: Learner) -> Learner:
-        """The learner for this kind of response."""
-        if self.metric.of_survival:
-            return for_survival(learner, self.times)
-        return learner.for_sample(self.sample)
+        suited = {
+            name: for_survival(learner, self.times)
+            if self.metric.of_survival
+            else learner.for_sample(self.sample)
+            for name, learner in learners.items()
+        }
+        return replace(self, learners=suited)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""
@@ -278,25 +293,6 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         )
 
 
-def _check_weight_of_groups(sample: Sample, weight: GroupWeight) -> None:
-    """Refuse groups that count alike, whatever the weights of their rows."""
-    if sample.groups is not None and weight != "row":
-        raise ValueError(
-            "weights in the loss are for rows, but group_weight='group' counts every group the "
-            "same: pass group_weight='row', or weights={'fit': ...}"
-        )
-
-
-def _check_classes_of_groups(sample: Sample) -> None:
-    """Refuse classes that are in one group only, which is learnt from or tested.
-
-    Of several classes a mean loss can do without one in some learning sets.
-    """
-    if sample.groups is None or sample.class_index is None or sample.classes is None:
-        return
-    sample.groups.check_classes(sample.class_index, sample.classes.tolist())
-
-
 def warn_of(sample: Sample) -> None:
     """Warn the user of rows that cannot be independent."""
     for remark in sample.remarks:
@@ -346,23 +342,6 @@ def check_two_classes(sample: Sample, argument: str = "", instead: str = "zero_o
         f"{argument}'auc' needs two classes, but y has {sample.n_classes}: merge classes, use "
         f"{argument}{instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
         "several classes"
-    )
-
-
-def _metric_of(output: Output) -> Metric:
-    """The metric of a test that names what learners must predict, and no loss."""
-    check_choice("output", output, OUTPUTS)
-    if output == "score":
-        return AUC
-    raise ValueError(f"output={output!r:.60} needs a loss: pass one that scores it")
-
-
-def _labels_needed(metric: Metric) -> str:
-    if metric.ranks_pairs:
-        return "y must contain class labels for this test, but it contains real values"
-    return (
-        f"{metric.name!r} needs class labels, but y contains real values: "
-        "use 'squared' or 'absolute'"
     )
 
 

@@ -39,7 +39,6 @@ def fits_within(
     learn_size: int,
     max_seconds: float,
     execution: Execution,
-    clock: Callable[[], float] | None = None,
 ) -> int:
     """Fits of all learners that the seconds allow, each to as many learning sets as the others.
 
@@ -59,14 +58,13 @@ def fits_within(
         return fit, evaluator.at_once()
 
     trials = map(trial, problem.learners.values())
-    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner", clock)
+    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner")
 
 
 def rounds_within(
     trials: Iterable[Trial],
     max_seconds: float,
     round_name: str,
-    clock: Callable[[], float] | None = None,
 ) -> int:
     """How often the seconds allow a round of some tasks.
 
@@ -77,13 +75,23 @@ def rounds_within(
     ValueError
         If there is no time to do all of them twice; `round_name` says what once is.
     """
-    clock = time.monotonic if clock is None else clock
-    paces, spent = zip(
-        *(_seconds_of_one(*trial, max_seconds, clock) for trial in trials), strict=True
-    )
-    pace = sum(paces)
+    pace = spent = 0.0
+    for trial, size in trials:
+        # The first call imports, or compiles.
+        trial(size)
+        n_tried = size
+        while True:
+            clock_before = time.monotonic()
+            trial(size)
+            seconds = time.monotonic() - clock_before
+            n_tried += size
+            if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
+                break
+            size *= 2
+        pace += seconds / size
+        spent += n_tried * seconds / size
     used_share = USED_BY_SLOW if pace > QUICK else USED_BY_QUICK
-    seconds_left = max(used_share * max_seconds - sum(spent), LEAST * max_seconds)
+    seconds_left = max(used_share * max_seconds - spent, LEAST * max_seconds)
     number = int(seconds_left / pace) if pace > 0 else 10**9
     if number < 2:
         raise ValueError(
@@ -91,23 +99,6 @@ def rounds_within(
             f"{pace:.3g} s; raise it, or use quicker learners"
         )
     return number
-
-
-def _seconds_of_one(
-    trial: Callable[[int], object], size: int, max_seconds: float, clock: Callable[[], float]
-) -> tuple[float, float]:
-    """Seconds of one task, and of all that were tried."""
-    # The first call imports, or compiles.
-    trial(size)
-    tried = size
-    while True:
-        clock_before = clock()
-        trial(size)
-        seconds = clock() - clock_before
-        tried += size
-        if seconds >= TRIED * max_seconds or size >= MOST_TRIED:
-            return seconds / size, tried * seconds / size
-        size *= 2
 
 
 def decided_fits(

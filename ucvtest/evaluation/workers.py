@@ -1,4 +1,4 @@
-"""Fits of one learning set at a time, shared out to joblib's workers."""
+"""Fits of one learning set at a time, shared out to joblib's workers, some seconds at a time."""
 
 import os
 import pickle
@@ -15,9 +15,11 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ucvtest import hooks
+from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.slow_fits import Pace, announce_rest, is_long
 from ucvtest.learners.base import Predictions, SplitLearner, UnreadablePredictions
 from ucvtest.learners.survival import SurvivalLearner
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 BY_CLASS = ("probability", "score")
 """Outputs with a column for each of more than two classes."""
+
+CHUNK_SECONDS = 5.0
+"""Seconds from which on chunks become no larger: what an interrupt loses at most is twice that, in
+the last chunk three times, and workers wait for each other at the end of a chunk."""
 
 SPLITS_PER_TASK = 256
 """The most splits of one task, so that an interrupt or an error does not wait for long."""
@@ -47,23 +53,18 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
+            # Looked for only if a module has come or gone: a look reads all memory maps of the
+            # process, which takes milliseconds where JAX has compiled much.
+            n_modules = len(sys.modules)
+            if self._libraries is None or n_modules != self._n_modules:
+                self._libraries, self._n_modules = ThreadpoolController(), n_modules
+            limited = self._libraries.limit(limits=1)
             # Only the first one sees the previous state.
-            limited = self._limit()
             self._before.append(self._before[0] if self._before else limited)
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._before.pop().restore_original_limits()
-
-    def _limit(self) -> Any:
-        """Limit the libraries that are loaded now, looked for only if a module has come or gone.
-
-        A look reads all memory maps of the process: milliseconds where JAX has compiled much.
-        """
-        n_modules = len(sys.modules)
-        if self._libraries is None or n_modules != self._n_modules:
-            self._libraries, self._n_modules = ThreadpoolController(), n_modules
-        return self._libraries.limit(limits=1)
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()
@@ -192,7 +193,15 @@ def _fit_splits(
             except FailedFit as error:
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
-                failed[split], values[row, tested] = _portable(error, caller.process), 0.0
+                cause = error.__cause__
+                if os.getpid() != caller.process:
+                    # Where the error cannot travel to another process, its words do.
+                    try:
+                        cause = pickle.loads(pickle.dumps(cause))
+                    except Exception:
+                        cause = RuntimeError(str(error))
+                # Pickled errors lose their cause, so it is an argument.
+                failed[split], values[row, tested] = FailedFit(str(error), cause), 0.0
                 # A generator ends with its first error; other iterators go on.
                 if isgenerator(prediction_iterator):
                     prediction_iterator = fit_rows(rows[position + 1 :])
@@ -209,18 +218,6 @@ class FailedFit(ValueError):
     def reason(self) -> BaseException | None:
         """The learner's own error."""
         return self.args[1] if len(self.args) > 1 else self.__cause__
-
-
-def _portable(error: FailedFit, parent: int) -> Exception:
-    """The error, or its words where it has to travel to another process and cannot."""
-    cause = error.__cause__
-    if os.getpid() != parent:
-        try:
-            cause = pickle.loads(pickle.dumps(cause))
-        except Exception:
-            cause = RuntimeError(str(error))
-    # Pickled errors lose their cause, so it is an argument.
-    return FailedFit(str(error), cause)
 
 
 @contextmanager
@@ -297,3 +294,76 @@ def _next(
             f"{split}, which tests {len(tested)} observations: it must return one value for each"
         )
     return np.reshape(predicted, -1)
+
+
+class ChunkedFits:
+    """Fits of one learning set at a time, in chunks of some seconds each; see `Batch`.
+
+    How long they take decides the size of the chunks and nothing else. Known predictions are not
+    fitted again.
+    """
+
+    def __init__(self, batch: SplitBatch, execution: Execution) -> None:
+        self._batch, self._execution = batch, execution
+        self.size = batch.size
+        self.most_labelings = batch.most_labelings
+        self.n_devices, self.n_workers = batch.n_devices, batch.n_workers
+        self._chunk_size = 0
+        self._pace = Pace()
+
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """See `Batch`."""
+        execution, checkpoint = self._execution, self._execution.progress.known_fits
+        values = np.full(self._batch.shape(fits.testing), np.nan)
+        missing = np.arange(len(fits))
+        failed: dict[int, Exception] = {}
+        if checkpoint is not None:
+            missing = checkpoint.fill_known(values, self._batch.learner, self._batch.output, fits)
+            execution.count_fits(len(fits) - len(missing))
+        if len(missing):
+            with self._batch.workers() as workers:
+                failed = self._fit(values, fits, missing, device, workers)
+        return Predictions(values, Counter(), failed)
+
+    def _fit(
+        self,
+        values: np.ndarray,
+        fits: FitRequests,
+        missing: np.ndarray,
+        device: int,
+        workers: "Parallel",
+    ) -> dict[int, Exception]:
+        """Do the fits that are missing, chunk by chunk, and write their predictions.
+
+        Returns why fits have failed, by the number of the split.
+        """
+        failed: dict[int, Exception] = {}
+        execution, checkpoint = self._execution, self._execution.progress.known_fits
+        self._chunk_size = max(self._chunk_size, self.n_workers)
+        first_row = 0
+        while first_row < len(missing):
+            n_left = len(missing) - first_row
+            size = -(-n_left // max(1, round(n_left / self._chunk_size)))
+            rows = missing[first_row : first_row + size]
+            chunk = fits.rows(rows)
+            clock_before = execution.progress.clock()
+            predictions = self._batch.predict(chunk, device, workers)
+            values[rows] = predictions.values
+            failed.update(predictions.failed)
+            seconds = execution.progress.clock() - clock_before
+            has_fitted = ~np.isin(chunk.splits, list(predictions.failed))
+            if checkpoint is not None and has_fitted.any():
+                checkpoint.add_predictions(
+                    *(values[rows[has_fitted]], self._batch.learner, self._batch.output),
+                    chunk.rows(np.flatnonzero(has_fitted)),
+                )
+            execution.count_fits(len(rows))
+            first_row += len(rows)
+            # What starts workers, imports or compiles says little of the others, unless it is long.
+            if self._batch.workers_were_ready or is_long(seconds):
+                self._pace.add(seconds, len(rows))
+            announce_rest(execution.progress, self._pace, self._batch.learner.name, one_by_one=True)
+            # Workers idle at the end of each chunk: few small ones.
+            if seconds < CHUNK_SECONDS:
+                self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
+        return failed

@@ -40,6 +40,8 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         theta = losses.values.mean(axis=1, keepdims=True)
         values = theta + (values - theta * sizes) / sizes.mean()
     means = resample_means(values, design)
+    # Survival times of clusters are not defined.
+    labels = losses.target if losses.event is None else None
     if counts_pairs_twice(losses.metric, losses.design):
         # Test sets have the values that they have without clusters.
         values += np.repeat(losses.means - means, design.n_tested, axis=1)
@@ -51,20 +53,17 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         predictions=None,
         smooth=None,
         means=means,
-        target=_target_of(losses, clusters),
+        target=None if labels is None else groups.classes(labels),
         event=None,
         groups=None,
     )
 
 
-def _target_of(losses: Losses, clusters: Clusters) -> np.ndarray | None:
-    """Labels of the clusters; survival times have none."""
-    labels = losses.target if losses.event is None else None
-    return None if labels is None else clusters.groups.classes(labels)
-
-
 def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:
-    """AUC (L, R) of each learner in each test set."""
+    """AUC (L, R) of each learner in each test set.
+
+    It is the share of the weight of pairs from different clusters that are in the right order.
+    """
     assert losses.target is not None
     index, positive = clusters.groups.index, losses.target == 1
     weight = np.ones(len(index))
@@ -77,21 +76,15 @@ def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:
     for resample, testing in enumerate(losses.design.testing):
         rows = np.flatnonzero(testing)
         scores = losses.known_values[:, stops[resample] - len(rows) : stops[resample]]
-        means[:, resample] = _auc(scores, positive[rows], index[rows], weight[rows])
+        ones, zeros = rows[positive[rows]], rows[~positive[rows]]
+        pairs = weight[ones][:, None] * weight[zeros]
+        pairs *= index[ones][:, None] != index[zeros]
+        total = pairs.sum()
+        if not total:
+            means[:, resample] = np.nan
+            continue
+        above, below = scores[:, positive[rows], None], scores[:, None, ~positive[rows]]
+        right = (above > below) + 0.5 * (above == below)
+        # Rounding can raise a sum of weights just above their total.
+        means[:, resample] = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
     return means
-
-
-def _auc(
-    scores: np.ndarray, positive: np.ndarray, index: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """Share of the weight of pairs from different clusters that are in the right order, (L,)."""
-    pairs = weight[positive][:, None] * weight[~positive]
-    pairs *= index[positive][:, None] != index[~positive]
-    above, below = scores[:, positive, None], scores[:, None, ~positive]
-    right = (above > below) + 0.5 * (above == below)
-    total = pairs.sum()
-    if not total:
-        return np.full(len(scores), np.nan)
-    # Rounding can raise a sum of weights just above their total.
-    auc: np.ndarray = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
-    return auc

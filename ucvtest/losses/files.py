@@ -45,6 +45,9 @@ KINDS = {
 } | dict.fromkeys(("means", "values", "target", "predictions"), "fiub")
 """The kinds of NumPy types that arrays of an archive may have."""
 
+NO_NUMBERS = {math.inf: "inf", -math.inf: "-inf"}
+"""What stands for infinity in JSON; None stands for NaN."""
+
 DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """Errors about files that are damaged, encrypted, or not archives."""
 
@@ -210,10 +213,21 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
             for name in dict.fromkeys(("words", *ARRAYS, *OPTIONAL))
             if f"{name}.npy" in archive.namelist()
         }
-        shapes = {
-            name: _check_member(archive, name, archive_member)
-            for name, archive_member in members.items()
-        }
+        shapes = {}
+        for name, member in members.items():
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError(f"{name} is compressed in an unusual way")
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    raise ValueError(f"{name} is in version {version} of NumPy's format")
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+                if dtype.kind not in KINDS[name]:
+                    raise ValueError(f"{name} contains {dtype}")
+                n_bytes = math.prod(shape) * dtype.itemsize
+                if min(shape, default=0) < 0 or n_bytes != member.file_size - file.tell():
+                    raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
+            shapes[name] = tuple(shape)
     _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
     if missing:
@@ -221,10 +235,13 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
             f"{path.name} does not contain {', '.join(missing)}, so it is not a file of losses"
         )
     _check_shapes(path.name, shapes)
+    arrays = {}
     with _opened(path) as archive:
-        return {
-            name: _read_member(archive, archive_member) for name, archive_member in members.items()
-        }
+        for name, member in members.items():
+            with archive.open(member) as file:
+                # Without pickle, a file from elsewhere cannot run code.
+                arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
+    return arrays
 
 
 def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -251,30 +268,6 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
         )
 
 
-def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> tuple[int, ...]:
-    """The shape of an array; wrong types and wrong numbers of bytes are refused."""
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is compressed in an unusual way")
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"{name} is in version {version} of NumPy's format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.kind not in KINDS[name]:
-            raise ValueError(f"{name} contains {dtype}")
-        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
-            member.file_size - file.tell()
-        ):
-            raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
-    return tuple(shape)
-
-
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    with archive.open(member) as file:
-        # Without pickle, a file from elsewhere cannot run code.
-        return np.lib.format.read_array(file, allow_pickle=False)
-
-
 def _array(name: str, rows: Any) -> np.ndarray:
     """Numbers of a list, or of a list of lists; None is NaN, and infinity is a string."""
     values = rows
@@ -292,6 +285,10 @@ def _words_of(losses: Any) -> dict[str, Any]:
             f"losses of your own metric {losses.loss!r:.60} cannot be saved: save "
             "losses.about('f1'), or another metric with a name, and score the predictions again"
         )
+    # Whether higher is better, unless the name of the loss decides.
+    says_direction = not losses.metric.ranks_pairs and (
+        losses.greater_is_better or names_a_score(losses.loss)
+    )
     return {
         "learners": list(losses.learners),
         "loss": losses.loss,
@@ -300,7 +297,7 @@ def _words_of(losses: Any) -> dict[str, Any]:
         "settings": dict(losses.settings),
         "diagnostics": {name: dict(counts) for name, counts in losses.diagnostics.items()},
         "elapsed": None if math.isnan(losses.elapsed) else losses.elapsed,
-        **({"greater_is_better": losses.greater_is_better} if _says_direction(losses) else {}),
+        **({"greater_is_better": losses.greater_is_better} if says_direction else {}),
     }
 
 
@@ -327,27 +324,14 @@ def _fields(text_fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _says_direction(losses: Any) -> bool:
-    """Whether the name of the loss does not decide whether higher is better."""
-    if losses.metric.ranks_pairs:
-        return False
-    return losses.greater_is_better or names_a_score(losses.loss)
-
-
 def _numbers(array: np.ndarray) -> list[Any]:
     """Rows of numbers; None for NaN, strings for infinity."""
     if array.ndim > 2:
         return [_numbers(nested_row) for nested_row in array]
     return [
-        [value if math.isfinite(value) else _no_number(value) for value in row]
+        [value if math.isfinite(value) else NO_NUMBERS.get(value) for value in row]
         for row in array.tolist()
     ]
-
-
-def _no_number(value: float) -> str | None:
-    if math.isnan(value):
-        return None
-    return "inf" if value > 0 else "-inf"
 
 
 def _check_format(data: Any, source: str) -> None:

@@ -1,7 +1,7 @@
 """Losses from arrays that were computed elsewhere."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,111 +25,83 @@ from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.recorded import known_metric, recorded_metric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 
-
-class FromArrays:
-    """Losses made from arrays."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None: ...
-
-    @classmethod
-    @named_options
-    def from_arrays(
-        cls,
-        values: Any,
-        learning: Any,
-        testing: Any = None,
-        *,
-        learners: Sequence[str] | None = None,
-        loss: str = "zero_one",
-        y: Any = None,
-        pos_label: Any = None,
-        groups: Any = None,
-        greater_is_better: bool | None = None,
-    ) -> Self:
-        """Make losses that were computed elsewhere.
-
-        Parameters
-        ----------
-        values : array, shape (L, R, n) or (R, n)
-            Loss of each learner after each fit at each observation; entries of untested
-            observations are ignored. Decision scores for ``loss="auc"``.
-        learning, testing : array of 0/1, shape (R, n)
-            Which observations are in the learning set and which are tested; by default all others
-            are tested. A single row with an empty learning set is about fixed rules: see
-            `from_predictions`. The columns of data frames are observations. Their names must be the
-            same as in `values`, `y` and `groups` if these have names.
-        learners : sequence of str, optional
-            By default "learner 1", "learner 2", ...
-        loss : str
-            A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
-            other name for your own loss. Names of scores ("accuracy", "r2"), and names that neither
-            ucvtest nor scikit-learn knows, need `greater_is_better`.
-        y : array-like, shape (n,), optional
-            Labels of any type, or real values; two classes are needed for "auc".
-        pos_label : optional
-            The positive class, which scores are about. For labels 0 and 1, False and True, or -1
-            and 1 it is the larger one. For other labels it must be named for "auc".
-        groups : array-like, shape (n,), optional
-            The cluster of each observation, which is the unit of resampling: labels of any type.
-            Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
-        greater_is_better : bool, optional
-            Whether the values are scores, so that greater is better; False for losses and errors.
-            For losses by their names in ucvtest or scikit-learn, this is known.
-
-        Raises
-        ------
-        ValueError
-            If shapes do not match, tested values are not finite or outside the bounds of the loss,
-            `y` is missing, the design divides a group, or `greater_is_better` is missing.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import ucvtest as uv
-        >>> learning = np.kron(1 - np.eye(2, dtype=int), np.ones((1, 3), dtype=int))
-        >>> values = np.array([[[1, 0, 0, 0, 0, 0]] * 2, [[1, 1, 1, 0, 0, 1]] * 2])
-        >>> losses = uv.Losses.from_arrays(values, learning, learners=["lda", "knn"])
-        >>> losses.means.round(3)
-        array([[0.333, 0.   ],
-               [1.   , 0.333]])
-
-        Out-of-fold predictions, one for each observation, with the number of its fold:
-
-        >>> y = np.array([0, 1, 0, 1, 0, 1])
-        >>> fold = np.array([0, 0, 1, 1, 2, 2])
-        >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
-        >>> testing = fold == np.arange(3)[:, None]
-        >>> errors = np.array([lda != y, knn != y])[:, None] * testing
-        >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
-        >>> losses.means
-        array([[0. , 0. , 0.5],
-               [0.5, 0.5, 0.5]])
-        """
-        fields = _of_arrays(
-            *(values, learning, testing, learners, loss),
-            y=y,
-            pos_label=pos_label,
-            groups=groups,
-            greater_is_better=greater_is_better,
-        )
-        return cls(**fields)
+if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
 
 
-def _of_arrays(
+@named_options
+def from_arrays(
+    cls: "type[Losses]",
     values: Any,
     learning: Any,
-    testing: Any,
-    learners: Sequence[str] | None,
-    loss: str,
+    testing: Any = None,
     *,
-    y: Any,
-    pos_label: Any,
-    groups: Any,
-    greater_is_better: bool | None,
-) -> dict[str, Any]:
-    """The fields of `Losses` from arrays; see `Losses.from_arrays`."""
+    learners: Sequence[str] | None = None,
+    loss: str = "zero_one",
+    y: Any = None,
+    pos_label: Any = None,
+    groups: Any = None,
+    greater_is_better: bool | None = None,
+) -> "Losses":
+    """Make losses that were computed elsewhere.
+
+    Parameters
+    ----------
+    values : array, shape (L, R, n) or (R, n)
+        Loss of each learner after each fit at each observation; entries of untested
+        observations are ignored. Decision scores for ``loss="auc"``.
+    learning, testing : array of 0/1, shape (R, n)
+        Which observations are in the learning set and which are tested; by default all others
+        are tested. A single row with an empty learning set is about fixed rules: see
+        `from_predictions`. The columns of data frames are observations. Their names must be the
+        same as in `values`, `y` and `groups` if these have names.
+    learners : sequence of str, optional
+        By default "learner 1", "learner 2", ...
+    loss : str
+        A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
+        other name for your own loss. Names of scores ("accuracy", "r2"), and names that neither
+        ucvtest nor scikit-learn knows, need `greater_is_better`.
+    y : array-like, shape (n,), optional
+        Labels of any type, or real values; two classes are needed for "auc".
+    pos_label : optional
+        The positive class, which scores are about. For labels 0 and 1, False and True, or -1
+        and 1 it is the larger one. For other labels it must be named for "auc".
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, which is the unit of resampling: labels of any type.
+        Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
+    greater_is_better : bool, optional
+        Whether the values are scores, so that greater is better; False for losses and errors.
+        For losses by their names in ucvtest or scikit-learn, this is known.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, tested values are not finite or outside the bounds of the loss,
+        `y` is missing, the design divides a group, or `greater_is_better` is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ucvtest as uv
+    >>> learning = np.kron(1 - np.eye(2, dtype=int), np.ones((1, 3), dtype=int))
+    >>> values = np.array([[[1, 0, 0, 0, 0, 0]] * 2, [[1, 1, 1, 0, 0, 1]] * 2])
+    >>> losses = uv.Losses.from_arrays(values, learning, learners=["lda", "knn"])
+    >>> losses.means.round(3)
+    array([[0.333, 0.   ],
+           [1.   , 0.333]])
+
+    Out-of-fold predictions, one for each observation, with the number of its fold:
+
+    >>> y = np.array([0, 1, 0, 1, 0, 1])
+    >>> fold = np.array([0, 0, 1, 1, 2, 2])
+    >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
+    >>> testing = fold == np.arange(3)[:, None]
+    >>> errors = np.array([lda != y, knn != y])[:, None] * testing
+    >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
+    >>> losses.means
+    array([[0. , 0. , 0.5],
+           [0.5, 0.5, 0.5]])
+    """
     if not isinstance(loss, str):
         raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     greater = direction_of(loss, greater_is_better)
@@ -161,7 +133,11 @@ def _of_arrays(
             "values contains NaN or infinity for tested observations: every tested observation "
             "needs a finite number"
         )
-    bounds = _bounds(metric_of_loss) if score is None else score.reported_bounds
+    bounds = None
+    if score is not None:
+        bounds = score.reported_bounds
+    elif metric_of_loss is not None and metric_of_loss.is_mean:
+        bounds = metric_of_loss.bounds
     if score is not None and bounds is None and tested_values.max() > 0:
         raise ValueError(
             f"values go up to {tested_values.max():.3g}, but {loss} is never above 0: pass the "
@@ -178,34 +154,30 @@ def _of_arrays(
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
     dates = fault_of_dates(y, *(x.T for x in tables.values() if hasattr(x, "columns")))
-    in_words = _in_words(loss, metric_of_loss or score, greater=greater)
+    known = metric_of_loss or score
+    in_words = f"mean {loss}" if greater else f"mean {loss} loss"
+    if known is not None:
+        in_words = known.in_words
     metric = recorded_metric(
         loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
     )
     if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
         raise ValueError("loss='auc' needs y with labels of two classes")
-    return {
-        "design": design,
-        "learners": names,
-        "loss": loss,
-        "means": resample_values(tested_values, design, metric, target),
-        "values": tested_values,
-        "target": target,
-        "in_words": in_words,
-        "bounds": bounds,
-        "settings": {"source": "arrays"}
+    return cls(
+        design=design,
+        learners=names,
+        loss=loss,
+        means=resample_values(tested_values, design, metric, target),
+        values=tested_values,
+        target=target,
+        in_words=in_words,
+        bounds=bounds,
+        settings={"source": "arrays"}
         | positive_setting(positive)
         | ({DATES: dates} if dates else {}),
-        "groups": None if clusters is None else clusters.index,
-        "greater_is_better": greater,
-    }
-
-
-def _in_words(loss: str, metric_of_loss: Metric | None, *, greater: bool) -> str:
-    """The estimand in words."""
-    if metric_of_loss is not None:
-        return metric_of_loss.in_words
-    return f"mean {loss}" if greater else f"mean {loss} loss"
+        groups=None if clusters is None else clusters.index,
+        greater_is_better=greater,
+    )
 
 
 def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.ndarray, Any]:
@@ -220,8 +192,3 @@ def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.n
             check_positive(classes, pos_label, "values contains")
         return codes.astype(float), classes[-1] if ranked else None
     return as_numbers("y", response), None
-
-
-def _bounds(metric: Metric | None) -> tuple[float, float] | None:
-    """The bounds of single values; scores have none."""
-    return metric.bounds if metric is not None and metric.is_mean else None

@@ -1,8 +1,7 @@
 """Losses from existing predictions: of fixed rules for one test set, or out of fold."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from ucvtest.data.class_order import (
     names_classes,
     order_setting,
 )
-from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.missing import rows_of
@@ -42,17 +40,7 @@ from ucvtest.data.sample import (
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
 from ucvtest.designs.design import Design
-from ucvtest.losses.from_survival import of_survival
-from ucvtest.losses.linearised import (
-    CLASSES,
-    fields_of,
-    folds_where_tested,
-    function_of,
-    kept_classes,
-    linearised_values,
-    means_of_sets,
-    response_where_tested,
-)
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of
 from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
 from ucvtest.losses.predicted import (
     as_rows,
@@ -64,11 +52,12 @@ from ucvtest.losses.predicted import (
     listed,
     numbered_labels,
     numbers_of,
+    of_survival,
     probabilities_of,
     quoted,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
-from ucvtest.losses.validation import by_argument, by_name
+from ucvtest.losses.validation import by_argument, by_name, named_columns
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
@@ -83,6 +72,9 @@ from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 from ucvtest.metrics.unknown_names import unknown_loss
 from ucvtest.metrics.weighted import WEIGHTED
+
+if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
 
 WEIGHTED_ERRORS = "weighted_zero_one"
 """Name of the loss of weighted errors."""
@@ -103,167 +95,131 @@ THE_REST = "the rest"
 """Name of all classes except the one that is ranked above them."""
 
 
-class FromPredictions:
-    """Losses made from predictions of fixed rules, or of the rules of a cross-validation."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None: ...
-
-    @classmethod
-    @named_options
-    def from_predictions(
-        cls,
-        y: Any,
-        predictions: Mapping[str, Any],
-        *,
-        loss: Any = None,
-        metric: Any = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        fold: Any = None,
-        repeat: Any = None,
-    ) -> Self:
-        """Make losses from predictions for observations that were not learnt from.
-
-        Without `fold` the predictions are of fixed rules on one test set, from which no rule has
-        learnt. Tests about rules use them: `HoldOutTest` (the paired t test; for one error rate the
-        exact binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n
-        is the number of observations, and no fit is counted.
-
-        With `fold` they are out-of-fold predictions of learners. Tests about K-fold
-        cross-validation, such as `CorrectedTTest` and `CrossValidationWaldTest`, use them like
-        losses of `evaluate`.
-
-        Parameters
-        ----------
-        y : array-like, shape (n,), or str
-            Labels of any type, or real values; None for ``loss="score"``. A string names a column
-            of `predictions`. All labels may be the same, as among the ill, if the loss does not
-            need two classes; the share of right answers is then the sensitivity. It must be known
-            which class probabilities are about. Survival metrics take ``uv.survival(time, event)``.
-        predictions : mapping, DataFrame or path
-            The name of each rule and its n predictions, of the kind that the loss needs: labels for
-            "zero_one", a matrix and functions of labels; numbers for "squared" and "absolute";
-            probabilities of the positive class for "log" and "brier"; decision scores or
-            probabilities for "auc". A DataFrame for each rule, with a column for each class and
-            named by the classes, is also accepted. With more than two classes, "log" and "brier"
-            take such a DataFrame or an array (n, C) in the order of the sorted labels, and "auc"
-            compares `pos_label` with the rest. A path leads to a CSV or parquet file with a column
-            for each rule.
-        loss : str, callable, Loss or matrix, optional
-            As for the tests; by default "zero_one", for labels. Whole numbers of many values may
-            be amounts, which need a named loss. "score" means a score of each observation, as from
-            evaluations of language models; higher is better. Scores that are zeros and ones are
-            treated as right or wrong answers, as in `from_correct`.
-        metric : str or metric, optional
-            Instead of a loss, a metric that is not a mean of losses: "f1", "mcc", "r2" and others;
-            with arguments as ``uv.metrics.f1("macro")``; your own by ``uv.metrics.Cells``.
-            "average_precision" and ``uv.metrics.partial_auc(0.1)`` need decision scores. Rows of
-            clusters count the same. For survival times, "harrell", "uno" and
-            ``uv.metrics.auc(at=5)`` need risks; higher risks mean earlier events.
-            ``uv.metrics.brier(at=5)`` needs probabilities of an event by then, and
-            ``uv.metrics.integrated_brier`` a column for each time, in their order or named by
-            them.
-        groups : array-like, shape (n,), optional
-            The cluster of each observation, which is the unit of resampling: labels of any type.
-            Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
-        pos_label : optional
-            The positive class, which scores and probabilities are about. For labels 0 and 1, False
-            and True, or -1 and 1 it is the larger one. For other labels it must be named, unless
-            DataFrames name their columns and the value is the same for both classes, as for "auc",
-            "log", "brier" and their skills.
-        sample_weight : array-like, shape (n,), or str, optional
-            The weight of each observation, for means. `HoldOutTest` is then about the weighted
-            mean. The weighted mean is a ratio, with the standard error of weighted least squares
-            (HC1). With `fold`, the tests on folds are about the weighted mean of all out-of-fold
-            losses. Rows of `groups` count by their weights (``group_weight="row"``). Weights do not
-            apply to the AUC and McNemar's counts. Observations of weight 0 are left out, as if they
-            were not there.
-        fold : array-like, shape (n,) or (R, n), or str, optional
-            The fold in which each observation was tested, with labels of any type. The observation
-            was predicted by the rule learnt from all rows outside this fold. R repeats of the
-            cross-validation have a row of folds each, and a row of predictions in `predictions`,
-            (R, n). Folds must not divide groups.
-        repeat : array-like, shape (n,), or str, optional
-            The repetition of each row, if repeats of the cross-validation are in one long table.
-            All other columns then have a row for each observation of each repetition, in the same
-            order.
-
-        Raises
-        ------
-        ValueError
-            If lengths or indices do not match, or if predictions are missing or the loss cannot
-            score them.
-
-        Notes
-        -----
-        "squared" and "absolute" use whole numbers in `y` as they are, unless `pos_label` is given.
-        With `pos_label`, and for labels that are strings, the positive class counts as 1 and the
-        other as 0, so that "squared" is the Brier score of probabilities.
-
-        Examples
-        --------
-        >>> import ucvtest as uv
-        >>> y = ["ill", "ill", "well", "ill", "well", "well", "ill", "well"]
-        >>> a = ["ill", "ill", "well", "ill", "well", "ill", "ill", "well"]
-        >>> b = ["ill", "well", "well", "well", "ill", "well", "well", "well"]
-        >>> losses = uv.Losses.from_predictions(y, {"a": a, "b": b})
-        >>> result = uv.McNemarTest.from_losses(losses).fit()
-        >>> result.estimand, result.n_obs, result.n_fits
-        ('difference in error rate of these rules', 8, 0)
-        >>> round(result.pvalue, 3)
-        0.375
-
-        Out-of-fold scores of a learner, with the number of the fold of each:
-
-        >>> score = [0.9, 0.6, 0.2, 0.7, 0.5, 0.6, 0.4, 0.3]
-        >>> fold = [0, 0, 0, 0, 1, 1, 1, 1]
-        >>> losses = uv.Losses.from_predictions(
-        ...     y, {"a": score}, loss="auc", pos_label="ill", fold=fold
-        ... )
-        >>> losses.means
-        array([[1.        , 0.33333333]])
-        >>> uv.CrossValidationWaldTest.from_losses(losses).fit().estimate
-        0.6666666666666666
-        """
-        fields = _of_predictions(
-            *(y, predictions, _chosen_metric(loss, metric)),
-            groups=groups,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            fold=fold,
-            repeat=repeat,
-        )
-        return cls(**fields)
-
-
-def _chosen_metric(loss: Any, metric: Any) -> Any:
-    """The requested loss or metric; only one of them is given."""
-    if metric is None:
-        return loss
-    if loss is not None:
-        raise ValueError(
-            f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
-        )
-    return metric_or_loss(metric)
-
-
-def _of_predictions(
+@named_options
+def from_predictions(
+    cls: "type[Losses]",
     y: Any,
-    predictions: Any,
-    loss: Any,
+    predictions: Mapping[str, Any],
     *,
-    groups: Any,
-    pos_label: Any,
-    sample_weight: Any,
-    fold: Any,
-    repeat: Any,
-) -> dict[str, Any]:
-    """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
+    loss: Any = None,
+    metric: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    fold: Any = None,
+    repeat: Any = None,
+) -> "Losses":
+    """Make losses from predictions for observations that were not learnt from.
+
+    Without `fold` the predictions are of fixed rules on one test set, from which no rule has
+    learnt. Tests about rules use them: `HoldOutTest` (the paired t test; for one error rate the
+    exact binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n
+    is the number of observations, and no fit is counted.
+
+    With `fold` they are out-of-fold predictions of learners. Tests about K-fold
+    cross-validation, such as `CorrectedTTest` and `CrossValidationWaldTest`, use them like
+    losses of `evaluate`.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,), or str
+        Labels of any type, or real values; None for ``loss="score"``. A string names a column
+        of `predictions`. All labels may be the same, as among the ill, if the loss does not
+        need two classes; the share of right answers is then the sensitivity. It must be known
+        which class probabilities are about. Survival metrics take ``uv.survival(time, event)``.
+    predictions : mapping, DataFrame or path
+        The name of each rule and its n predictions, of the kind that the loss needs: labels for
+        "zero_one", a matrix and functions of labels; numbers for "squared" and "absolute";
+        probabilities of the positive class for "log" and "brier"; decision scores or
+        probabilities for "auc". A DataFrame for each rule, with a column for each class and
+        named by the classes, is also accepted. With more than two classes, "log" and "brier"
+        take such a DataFrame or an array (n, C) in the order of the sorted labels, and "auc"
+        compares `pos_label` with the rest. A path leads to a CSV or parquet file with a column
+        for each rule.
+    loss : str, callable, Loss or matrix, optional
+        As for the tests; by default "zero_one", for labels. Whole numbers of many values may
+        be amounts, which need a named loss. "score" means a score of each observation, as from
+        evaluations of language models; higher is better. Scores that are zeros and ones are
+        treated as right or wrong answers, as in `from_correct`.
+    metric : str or metric, optional
+        Instead of a loss, a metric that is not a mean of losses: "f1", "mcc", "r2" and others;
+        with arguments as ``uv.metrics.f1("macro")``; your own by ``uv.metrics.Cells``.
+        "average_precision" and ``uv.metrics.partial_auc(0.1)`` need decision scores. Rows of
+        clusters count the same. For survival times, "harrell", "uno" and
+        ``uv.metrics.auc(at=5)`` need risks; higher risks mean earlier events.
+        ``uv.metrics.brier(at=5)`` needs probabilities of an event by then, and
+        ``uv.metrics.integrated_brier`` a column for each time, in their order or named by
+        them.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, which is the unit of resampling: labels of any type.
+        Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
+    pos_label : optional
+        The positive class, which scores and probabilities are about. For labels 0 and 1, False
+        and True, or -1 and 1 it is the larger one. For other labels it must be named, unless
+        DataFrames name their columns and the value is the same for both classes, as for "auc",
+        "log", "brier" and their skills.
+    sample_weight : array-like, shape (n,), or str, optional
+        The weight of each observation, for means. `HoldOutTest` is then about the weighted
+        mean. The weighted mean is a ratio, with the standard error of weighted least squares
+        (HC1). With `fold`, the tests on folds are about the weighted mean of all out-of-fold
+        losses. Rows of `groups` count by their weights (``group_weight="row"``). Weights do not
+        apply to the AUC and McNemar's counts. Observations of weight 0 are left out, as if they
+        were not there.
+    fold : array-like, shape (n,) or (R, n), or str, optional
+        The fold in which each observation was tested, with labels of any type. The observation
+        was predicted by the rule learnt from all rows outside this fold. R repeats of the
+        cross-validation have a row of folds each, and a row of predictions in `predictions`,
+        (R, n). Folds must not divide groups.
+    repeat : array-like, shape (n,), or str, optional
+        The repetition of each row, if repeats of the cross-validation are in one long table.
+        All other columns then have a row for each observation of each repetition, in the same
+        order.
+
+    Raises
+    ------
+    ValueError
+        If lengths or indices do not match, or if predictions are missing or the loss cannot
+        score them.
+
+    Notes
+    -----
+    "squared" and "absolute" use whole numbers in `y` as they are, unless `pos_label` is given.
+    With `pos_label`, and for labels that are strings, the positive class counts as 1 and the
+    other as 0, so that "squared" is the Brier score of probabilities.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = ["ill", "ill", "well", "ill", "well", "well", "ill", "well"]
+    >>> a = ["ill", "ill", "well", "ill", "well", "ill", "ill", "well"]
+    >>> b = ["ill", "well", "well", "well", "ill", "well", "well", "well"]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a, "b": b})
+    >>> result = uv.McNemarTest.from_losses(losses).fit()
+    >>> result.estimand, result.n_obs, result.n_fits
+    ('difference in error rate of these rules', 8, 0)
+    >>> round(result.pvalue, 3)
+    0.375
+
+    Out-of-fold scores of a learner, with the number of the fold of each:
+
+    >>> score = [0.9, 0.6, 0.2, 0.7, 0.5, 0.6, 0.4, 0.3]
+    >>> fold = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> losses = uv.Losses.from_predictions(
+    ...     y, {"a": score}, loss="auc", pos_label="ill", fold=fold
+    ... )
+    >>> losses.means
+    array([[1.        , 0.33333333]])
+    >>> uv.CrossValidationWaldTest.from_losses(losses).fit().estimate
+    0.6666666666666666
+    """
+    if metric is not None:
+        if loss is not None:
+            raise ValueError(
+                f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
+            )
+        loss = metric_or_loss(metric)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
-    columns, predictions = _columns(columns | {"repeat": repeat}, predictions)
+    columns, predictions = named_columns("predictions", predictions, columns | {"repeat": repeat})
     rules = by_name("predictions", predictions)
     repeat = columns.pop("repeat")
     if repeat is not None:
@@ -281,97 +237,81 @@ def _of_predictions(
         )
         folds = None if folds is None else folds.of_rows(counts)
     if loss is None:
-        loss = _default_loss(y, pos_label)
-    metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
-    ranks = isinstance(metric, Metric) and metric.ranks_pairs
+        loss = "zero_one"
+        if y is not None:
+            # Whole numbers that may be amounts are refused.
+            taken_for_classes(y, pos_label=pos_label)
+    scored = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     if folds is not None:
-        refuse_of_folds(metric)
-        refuse_pooled(metric)
-    in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
-    _check_same_classes(in_rounds)
-    loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
-    if folds is not None and isinstance(metric, SmoothMetric):
-        metric_of_means = function_of(metric, loss_fields["settings"])
-        tested = response_where_tested(
-            folds.design, loss_fields["target"], loss_fields.get("event")
-        )
-        test_sets = folds_where_tested(folds.design, metric_of_means)
-        loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"], test_sets
-        )
-        loss_fields["means"] = means_of_sets(
-            metric,
-            loss_fields["values"],
-            loss_fields["predictions"],
-            folds.design,
-            loss_fields["target"],
-            loss_fields.get("event"),
-        )
-    if sample_weight is not None:
-        _check_takes_weights(loss_fields, ranks=ranks)
-        loss_fields |= _weighted(
-            loss_fields, sample_weight, groups, None if folds is None else folds.design
-        )
-        if n_weight_0:
-            loss_fields["settings"][N_WEIGHT_0] = n_weight_0
-    values = loss_fields["values"]
-    if folds is None:
-        design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
-    else:
-        design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
-    settings |= loss_fields.pop("settings", {})
-    if dates := fault_of_dates(y, *rules.values()):
-        settings[DATES] = dates
-    clusters = as_groups(groups, design.n_obs)
-    return {
-        "design": design,
-        "learners": tuple(rules),
-        "means": (
-            resample_values(values, design, metric, loss_fields["target"])
-            if ranks
-            else resample_means(values, design)
-        ),
-        "settings": settings | positive_setting(loss_fields.pop("positive", None)),
-        "groups": None if clusters is None else clusters.index,
-        **loss_fields,
-    }
-
-
-def _default_loss(y: Any, pos_label: Any) -> str:
-    """The loss of labels; whole numbers that may be amounts are refused."""
-    if y is not None:
-        taken_for_classes(y, pos_label=pos_label)
-    return LOSSES["zero_one"].name
-
-
-def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None:
-    """Refuse weights of anything but a mean over observations."""
-    if ranks:
-        raise ValueError(
-            "sample_weight is for means over observations, but an AUC is not such a mean: leave it "
-            "out"
-        )
-    if "predictions" in loss_fields:
-        raise ValueError(
-            f"sample_weight is for means over observations, but metric={loss_fields['loss']!r:.60} "
-            "is a function of means: leave it out"
-        )
-
-
-def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse labels outside `y` in some repeats only; they would change numbers of classes."""
+        refuse_of_folds(scored)
+        refuse_pooled(scored)
+    in_rounds = [_scored(y, repeat_rules, scored, pos_label) for repeat_rules in rounds]
+    # Labels outside `y` in some repeats only would change the numbers of classes.
     classes = [repeat_fields["settings"].get(CLASSES) for repeat_fields in in_rounds]
     if any(repeat_classes != classes[0] for repeat_classes in classes):
         raise ValueError(
             "predictions contain labels outside y in some repeats but not in others: replace them "
             "by labels of y, or pass the repeats one by one"
         )
+    if folds is None:
+        fields = in_rounds[0]
+        design = Design.of_fixed_rules(fields.get("predictions", fields.get("values")).shape[1])
+        settings = {"source": "predictions"}
+    else:
+        fields = folds.joined(in_rounds)
+        design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
+    ranks = isinstance(scored, Metric) and scored.ranks_pairs
+    if isinstance(scored, SmoothMetric):
+        about = {"design": design, "predictions": fields["predictions"]}
+        about |= {"target": fields["target"], "event": fields.get("event")}
+        fields |= fields_of(scored, parts_of(**about), **about, settings=fields["settings"])
+    elif ranks:
+        fields["means"] = resample_values(fields["values"], design, scored, fields["target"])
+    if sample_weight is not None:
+        if ranks or isinstance(scored, SmoothMetric):
+            problem = (
+                "an AUC is not such a mean"
+                if ranks
+                else f"metric={scored.name!r:.60} is a function of means"
+            )
+            raise ValueError(
+                f"sample_weight is for means over observations, but {problem}: leave it out"
+            )
+        fields |= _weighted(fields, sample_weight, groups, design)
+        if n_weight_0:
+            fields["settings"][N_WEIGHT_0] = n_weight_0
+    settings |= fields.pop("settings") | positive_setting(fields.pop("positive", None))
+    if dates := fault_of_dates(y, *rules.values()):
+        settings[DATES] = dates
+    fields.setdefault("means", resample_means(fields["values"], design))
+    clusters = as_groups(groups, design.n_obs)
+    return cls(
+        design=design,
+        learners=tuple(rules),
+        settings=settings,
+        groups=None if clusters is None else clusters.index,
+        **fields,
+    )
 
 
 def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> dict[str, Any]:
-    """Losses or scores of each prediction, with their properties."""
+    """Predictions for functions of means, losses or scores for others, and their properties."""
     if metric is GIVEN_SCORES:
-        return _scores(y, rules, pos_label)
+        for name, user_value in (("y", y), ("pos_label", pos_label)):
+            if user_value is not None:
+                raise ValueError(
+                    f"{name} does not apply with loss='score', which uses scores directly: pass "
+                    f"{name}=None"
+                )
+        rows = {name: numbers_of(name, user_scores) for name, user_scores in rules.items()}
+        return {
+            "loss": SCORE,
+            "values": as_rows(rows),
+            "target": None,
+            "in_words": SCORE_IN_WORDS,
+            "greater_is_better": True,
+            "settings": {},
+        }
     if y is None:
         raise ValueError("y must contain the true response: only loss='score' does not need it")
     if isinstance(metric, Metric) and metric.ranks_pairs:
@@ -379,7 +319,7 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
     if isinstance(metric, SurvivalMetric):
         return of_survival(y, rules, metric, pos_label)
     if isinstance(metric, SmoothMetric):
-        return _linearised(y, rules, metric, pos_label)
+        return _predicted(y, rules, metric, pos_label)
     return _losses(y, rules, metric, pos_label)
 
 
@@ -402,34 +342,6 @@ def _unfolded(
     return of_observations, {
         name: repetitions.stacked(quoted(name), column) for name, column in rules.items()
     }
-
-
-def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any], Any]:
-    """The columns that arguments name; the table may be in a file."""
-    if isinstance(predictions, (str, Path)):
-        predictions = read_table(predictions)
-    if hasattr(predictions, "columns") and hasattr(predictions, "items"):
-        predictions = without_row_numbers(predictions)
-    column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    if column_names:
-        predictions = as_pandas("predictions", predictions)
-    if not column_names or not hasattr(predictions, "items"):
-        # Tables of other packages are refused when their columns are read.
-        return arguments, predictions
-    for argument, name in column_names.items():
-        if name not in predictions:
-            several = len(getattr(predictions, "attrs", {}).get(SHEETS, ())) > 1
-            raise ValueError(
-                f"{argument}={name!r:.60} is not a column of predictions, which has "
-                f"{listed(list(predictions))}"
-                + (": read another sheet by pandas.read_excel(sheet_name=)" if several else "")
-            )
-    named_columns = {argument: predictions[name] for argument, name in column_names.items()}
-    names = list(column_names.values())
-    if hasattr(predictions, "columns"):
-        return arguments | named_columns, predictions.drop(columns=names)
-    rules = {name: rule for name, rule in predictions.items() if name not in names}
-    return arguments | named_columns, rules
 
 
 def _rows_that_count(
@@ -461,24 +373,22 @@ def _counting(part: Any, counts: np.ndarray) -> Any:
 
 
 def _weighted(
-    loss_fields: Mapping[str, Any], sample_weight: Any, groups: Any, design: Design | None
+    fields: Mapping[str, Any], sample_weight: Any, groups: Any, design: Design
 ) -> dict[str, Any]:
     """Values with the weighted mean, and with the spread of the ratio estimator.
 
     Their mean lies within the bounds of the loss; single values may lie outside. The loss has a
     separate name, so that nothing counts them as errors.
     """
-    values = loss_fields["values"]
-    testing = np.ones((1, values.shape[1]), dtype=bool) if design is None else design.testing
-    weights = RowWeights(None, read_weights("sample_weight", sample_weight, testing.shape[1]))
+    weights = RowWeights(None, read_weights("sample_weight", sample_weight, design.n_obs))
     return {
-        "loss": f"{WEIGHTED}{loss_fields['loss']}",
-        "values": weights.linearised(values, testing),
-        "in_words": f"weighted {loss_fields['in_words']}",
+        "loss": f"{WEIGHTED}{fields['loss']}",
+        "values": weights.linearised(fields["values"], design.testing),
+        "in_words": f"weighted {fields['in_words']}",
         "settings": {
-            **loss_fields["settings"],
+            **fields["settings"],
             WEIGHTS: weights.where,
-            **weights.worth(testing, as_groups(groups, testing.shape[1])),
+            **weights.worth(design.testing, as_groups(groups, design.n_obs)),
         },
     }
 
@@ -526,44 +436,46 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         )
 
 
-def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    """Scores of each observation, unchanged."""
-    for name, user_value in (("y", y), ("pos_label", pos_label)):
-        if user_value is not None:
-            raise ValueError(
-                f"{name} does not apply with loss='score', which uses scores directly: pass "
-                f"{name}=None"
-            )
-    values = as_rows({name: numbers_of(name, user_value) for name, user_value in rules.items()})
-    return {
-        "loss": SCORE,
-        "values": values,
-        "target": None,
-        "in_words": SCORE_IN_WORDS,
-        "greater_is_better": True,
-        "settings": {},
-    }
-
-
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
         raise ValueError("'auc' needs class labels, but y contains real values")
     classes, codes = code_labels(y, pos_label)
-    if pos_label is None:
-        _check_two(AUC, classes)
-    user_scores = rules
-    rules = _of_positive(rules, classes, pos_label, declared_order(y))
-    rows = {name: numbers_of(name, scores, infinite=True) for name, scores in rules.items()}
+    rows, settings = _numbers(rules, AUC, classes, pos_label, declared_order(y))
     return {
         "loss": AUC.name,
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": column_order(user_scores, classes)
-        | unnamed_setting(classes, is_named=pos_label is not None),
+        "settings": settings | unnamed_setting(classes, is_named=pos_label is not None),
         "positive": classes[-1],
     }
+
+
+def _numbers(
+    rules: Mapping[str, Any],
+    metric: Metric,
+    classes: np.ndarray | None,
+    pos_label: Any,
+    declared: Sequence[Any],
+) -> tuple[dict[str, np.ndarray], dict[str, list[Any]]]:
+    """A number for each observation, about the positive class if there are any; settings."""
+    settings: dict[str, list[Any]] = {}
+    if classes is not None:
+        # Ranks may be those of one class against the rest.
+        if pos_label is None or not (metric.ranks_pairs or _ranks_scores(metric)):
+            _check_two(metric, classes)
+        settings = column_order(rules, classes)
+        rules = _of_positive(rules, classes, pos_label, declared, metric.output)
+    infinite = metric.ranks_pairs
+    rows = {name: numbers_of(name, column, infinite=infinite) for name, column in rules.items()}
+    if metric.output == "probability":
+        check_probabilities(rows)
+    return rows, settings
+
+
+def _ranks_scores(metric: Metric) -> bool:
+    return metric.linearised and metric.output == "score"
 
 
 def _of_positive(
@@ -571,7 +483,7 @@ def _of_positive(
     classes: np.ndarray,
     pos_label: Any,
     declared: Sequence[Any],
-    output: Output = "score",
+    output: Output,
 ) -> dict[str, Any]:
     """The column of the positive class in scores for each class; a single column as it is.
 
@@ -592,10 +504,10 @@ def _of_positive(
     return positive_scores
 
 
-def _linearised(
+def _predicted(
     y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
 ) -> dict[str, Any]:
-    """Predictions, with the linearised values of a metric that is a function of means."""
+    """Predictions for a metric that is a function of means."""
     check_vector("y", as_response(y))
     needs_classes = metric.output != "number"
     if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
@@ -606,8 +518,6 @@ def _linearised(
     if not needs_classes:
         metric.refuse_labels(as_response(y))
     only = _only_class(y, rules, metric, pos_label) if needs_classes else None
-    if needs_classes and only is None:
-        _refuse_one_class(as_response(y), metric)
     sample = only or _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
@@ -647,36 +557,19 @@ def _linearised(
             outside = [*map(json_label, all_labels[sample.n_classes :])]
             target, rows, classes = _in_order(target, rows, all_labels, sample.order)
     else:
+        rows, order = _numbers(rules, metric, sample.classes, pos_label, sample.declared)
         if sample.classes is not None:
-            if not metric.of_ranks or pos_label is None:
-                _check_two(metric, sample.classes)
-            order = column_order(rules, sample.classes)
-            rules = _of_positive(rules, sample.classes, pos_label, sample.declared, metric.output)
             if metric.asks_for_class:
                 # Names of columns do not tell which class the metric is about.
                 check_positive_of_metric(
                     sample.classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
                 )
             positive = {"positive": sample.classes[-1]}
-        rows = {
-            name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
-        }
-        if metric.output == "probability":
-            check_probabilities(rows)
     stacked = metric.decided(as_rows(rows, sample.n_obs))
     settings = kept_classes(classes, sample.order, outside) | unnamed_setting(
         sample.classes, is_named=sample.positive_named
     )
-    values = linearised_values(function_of(metric, settings), target, stacked)
-    fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
-    fields.pop("means")
-    return {
-        **fields,
-        "predictions": stacked,
-        "target": target,
-        "settings": order | settings,
-        **positive,
-    }
+    return {"predictions": stacked, "target": target, "settings": order | settings, **positive}
 
 
 def _in_order(
@@ -710,7 +603,12 @@ def _in_order(
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
     """Losses of labels, numbers or probabilities."""
     check_vector("y", as_response(y))
-    as_classes = _has_classes(y, loss, pos_label)
+    output = output_of(loss)
+    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
+        # Predictions are in the units of y: two whole numbers are not labels here.
+        as_classes = False
+    else:
+        as_classes = taken_for_classes(y, output, pos_label=pos_label)
     scored = as_loss(loss, has_classes=as_classes)
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
@@ -737,44 +635,26 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
                 name: probabilities_of(name, user_predictions, np.asarray(labels), sample.declared)
                 for name, user_predictions in rules.items()
             }
-        else:
-            if labels is not None:
-                _check_two(scored, labels)
-                positive = {"positive": labels[-1]}
-                settings = column_order(rules, labels)
-                rules = _of_positive(rules, labels, pos_label, sample.declared, scored.output)
-            rows = {
-                name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
-            }
-        if scored.output == "probability":
             check_probabilities(rows)
+        else:
+            rows, settings = _numbers(rules, scored, labels, pos_label, sample.declared)
+            positive = {} if labels is None else {"positive": labels[-1]}
     stacked = as_rows(rows, sample.n_obs)
     everywhere = np.ones(stacked.shape[:2], dtype=bool)
     values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
+    cost = None if scored.matrix is None else cost_of_errors(scored.matrix)
+    if cost not in (None, 1):
+        settings[COST_OF_ERRORS] = cost
     return {
         "loss": scored.reported_name,
         "values": values if units is None else units.of(values),
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.reported_bounds,
-        "settings": settings | _costs(scored),
+        "settings": settings,
         **({} if units is None else {"greater_is_better": units.greater_is_better}),
         **positive,
     }
-
-
-def _costs(loss: Loss) -> dict[str, float]:
-    """The cost of an error, if a matrix has the same cost for all errors."""
-    cost = None if loss.matrix is None else cost_of_errors(loss.matrix)
-    return {} if cost in (None, 1) else {COST_OF_ERRORS: cost}
-
-
-def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
-    output = output_of(loss)
-    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
-        # Predictions are in the units of y: two whole numbers are not labels here.
-        return False
-    return taken_for_classes(y, output, pos_label=pos_label)
 
 
 def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None = None) -> Sample:
@@ -807,12 +687,13 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
 def _only_class(
     y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
 ) -> Sample | None:
-    """The response if it has one class only, and the metric depends on this class alone."""
+    """The response if it has one class only; refused unless the metric is about it alone."""
     response = as_response(y)
     labels = _different_labels(response)
-    if len(labels) != 1 or not metric.of_two or metric.within is None:
+    if len(labels) != 1:
         return None
-    if classes_and_codes := _one_of_two(response, pos_label):
+    about_one = metric.of_two and metric.within is not None
+    if about_one and (classes_and_codes := _one_of_two(response, pos_label)):
         classes, codes = classes_and_codes
         predicted = {
             label
@@ -828,16 +709,9 @@ def _only_class(
                 positive_named=pos_label is not None,
                 declared=declared_order(y),
             )
-    return None
-
-
-def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
-    """Refuse labels that are all the same, and name the share of right answers among them."""
-    labels = _different_labels(response)
-    if len(labels) != 1:
-        return
     remedy = "add observations of another class"
     if metric.output == "label":
+        # The share of right answers among them.
         remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
         f"y has one class only ({labels[0]!r:.60}), and metric={metric.name!r:.60} needs "
@@ -908,7 +782,7 @@ def _check_two(metric: Metric, classes: np.ndarray) -> None:
         return
     user_argument = "metric=" if metric.linearised else ""
     remedy = "merge classes"
-    if metric.ranks_pairs or (metric.linearised and metric.output == "score"):
+    if metric.ranks_pairs or _ranks_scores(metric):
         remedy += ", or use pos_label= for one of them against the rest"
     elif not metric.linearised:
         remedy += f", or use {OTHER_LOSSES}"

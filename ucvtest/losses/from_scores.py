@@ -1,7 +1,7 @@
 """Losses from the scores of resamples alone, as cross_val_score returns them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
+if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
+
 LOSS, LOSS_IN_WORDS = "loss", "mean loss"
 """Parts of names of numbers that should be small."""
 
@@ -28,152 +31,136 @@ MAX_BYTES = 2**30
 """Most bytes of the design, which has a byte or two for every observation and resample."""
 
 
-class FromScores:
-    """Losses made from the scores of resamples."""
+@named_options
+def from_scores(
+    cls: "type[Losses]",
+    fold_scores: Mapping[str, Any],
+    *,
+    n_learn: int,
+    n_test: int,
+    design: str = "kfold",
+    n_folds: int | None = None,
+    greater_is_better: bool | None = None,
+    score: str | None = None,
+) -> "Losses":
+    """Make losses from scores of resamples alone, such as the result of ``cross_val_score``.
 
-    if TYPE_CHECKING:
+    They suffice for tests that need one number for each resample: the corrected, naive and
+    Bayesian t tests, and the tests of 5x2 cross-validation if the design is of this kind.
+    Estimates stay in the units of the scores, with their sign. `greater_is_better`, or the name
+    of the score, affects verdicts but no number.
 
-        def __init__(self, **fields: Any) -> None: ...
+    Parameters
+    ----------
+    fold_scores : mapping or DataFrame
+        The name of each learner and its scores, in the order of the splits, which must be the
+        same for all. In repeated cross-validation, one repetition follows the other.
+    n_learn, n_test : int
+        Numbers of observations in the learning set and in the test set of a split, to within
+        one.
+    design : {"kfold", "repeated_kfold", "splits"}
+        The kind of splits; "splits" are random splits of the whole sample.
+    n_folds : int, optional
+        Needed for "repeated_kfold".
+    greater_is_better : bool, optional
+        Whether a good learner has high scores; False for errors and losses. By default the name
+        in `score` decides. Without a name it is True, as for all scores of ``cross_val_score``.
+    score : str, optional
+        The name of the score, such as "accuracy", "r2" or "neg_mean_squared_error", or of a
+        loss. A name that neither ucvtest nor scikit-learn knows needs `greater_is_better`.
 
-    @classmethod
-    @named_options
-    def from_scores(
-        cls,
-        fold_scores: Mapping[str, Any],
-        *,
-        n_learn: int,
-        n_test: int,
-        design: str = "kfold",
-        n_folds: int | None = None,
-        greater_is_better: bool | None = None,
-        score: str | None = None,
-    ) -> Self:
-        """Make losses from scores of resamples alone, such as the result of ``cross_val_score``.
+    Raises
+    ------
+    ValueError
+        If learners have different numbers of scores, a score is missing, or sizes and numbers
+        of folds do not match.
 
-        They suffice for tests that need one number for each resample: the corrected, naive and
-        Bayesian t tests, and the tests of 5x2 cross-validation if the design is of this kind.
-        Estimates stay in the units of the scores, with their sign. `greater_is_better`, or the name
-        of the score, affects verdicts but no number.
+    Notes
+    -----
+    The tested observations are not known, and `design` has only their numbers. If the indices
+    are known, `from_sklearn` also uses the indices.
 
-        Parameters
-        ----------
-        fold_scores : mapping or DataFrame
-            The name of each learner and its scores, in the order of the splits, which must be the
-            same for all. In repeated cross-validation, one repetition follows the other.
-        n_learn, n_test : int
-            Numbers of observations in the learning set and in the test set of a split, to within
-            one.
-        design : {"kfold", "repeated_kfold", "splits"}
-            The kind of splits; "splits" are random splits of the whole sample.
-        n_folds : int, optional
-            Needed for "repeated_kfold".
-        greater_is_better : bool, optional
-            Whether a good learner has high scores; False for errors and losses. By default the name
-            in `score` decides. Without a name it is True, as for all scores of ``cross_val_score``.
-        score : str, optional
-            The name of the score, such as "accuracy", "r2" or "neg_mean_squared_error", or of a
-            loss. A name that neither ucvtest nor scikit-learn knows needs `greater_is_better`.
-
-        Raises
-        ------
-        ValueError
-            If learners have different numbers of scores, a score is missing, or sizes and numbers
-            of folds do not match.
-
-        Notes
-        -----
-        The tested observations are not known, and `design` has only their numbers. If the indices
-        are known, `from_sklearn` also uses the indices.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-        >>> from sklearn.model_selection import KFold, cross_val_score
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> import ucvtest as uv
-        >>> X, y = load_iris(return_X_y=True)
-        >>> folds = KFold(10, shuffle=True, random_state=0)
-        >>> models = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier()}
-        >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
-        >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
-        >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
-        'difference in mean score when learning from 135 observations'
-        """
-        columns = by_name("fold_scores", fold_scores)
-        rows = {name: _row(name, user_scores) for name, user_scores in columns.items()}
-        named = {
-            name: fold_series
-            for name, fold_series in columns.items()
-            if hasattr(fold_series, "iloc")
-        }
-        if len(named) > 1:
-            refuse_other_rows(by_argument("fold_scores", named))
-        n_resamples = len(next(iter(rows.values())))
-        for name, row in rows.items():
-            if len(row) != n_resamples:
-                raise ValueError(
-                    f"fold_scores[{name!r:.60}] has {len(row)} scores, but {n_resamples} are "
-                    "needed: pass scores of the same splits for all learners"
-                )
-        if greater_is_better is not None:
-            check_switch("greater_is_better", greater_is_better)
-        greater = True if greater_is_better is None else bool(greater_is_better)
-        if score is not None:
-            greater = direction_of_scores(score, greater_is_better)
-        sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
-        check_choice("design", design, DESIGNS)
-        if 2 * sum(sizes) * n_resamples > MAX_BYTES:
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn.model_selection import KFold, cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import ucvtest as uv
+    >>> X, y = load_iris(return_X_y=True)
+    >>> folds = KFold(10, shuffle=True, random_state=0)
+    >>> models = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier()}
+    >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
+    >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
+    >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
+    'difference in mean score when learning from 135 observations'
+    """
+    columns = by_name("fold_scores", fold_scores)
+    rows: dict[str, np.ndarray] = {}
+    for name, user_scores in columns.items():
+        label = f"fold_scores[{name!r:.60}]"
+        row = rows[name] = as_numbers(label, user_scores)
+        if row.ndim != 1 or not len(row):
             raise ValueError(
-                f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples needs too much "
-                "memory: divide both by the same number; tests use only their ratio"
+                f"{label} must contain one score for each split, got shape {row.shape}: use "
+                ".ravel() of an array (repeats, folds)"
             )
-        if design != "splits":
-            implied_design, design_words = _cross_validation(n_resamples, *sizes, design, n_folds)
-        elif n_folds is None:
-            implied_design, design_words = _random_splits(n_resamples, *sizes)
-        else:
-            raise ValueError("n_folds does not apply with design='splits': leave it out")
-        name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
-        if score is not None:
-            name, in_words = score, f"mean {score}"
-        return cls(
-            design=implied_design,
-            learners=tuple(rows),
-            loss=name,
-            means=np.stack(list(rows.values())),
-            in_words=in_words,
-            settings={"source": "scores", "design": design_words},
-            greater_is_better=greater,
-        )
-
-
-def _row(name: str, user_scores: Any) -> np.ndarray:
-    label = f"fold_scores[{name!r:.60}]"
-    row = as_numbers(label, user_scores)
-    if row.ndim != 1 or not len(row):
+        if not (np.abs(row) <= LARGEST).all():
+            check_size(label, row)
+        if not np.isfinite(row).all():
+            raise ValueError(
+                f"{label} has {row[~np.isfinite(row)][0]} for split "
+                f"{int((~np.isfinite(row)).argmax())}: a fit failed (see error_score='raise'), or "
+                "a test set has no such score"
+            )
+    named = {
+        name: fold_series for name, fold_series in columns.items() if hasattr(fold_series, "iloc")
+    }
+    if len(named) > 1:
+        refuse_other_rows(by_argument("fold_scores", named))
+    n_resamples = len(next(iter(rows.values())))
+    for name, row in rows.items():
+        if len(row) != n_resamples:
+            raise ValueError(
+                f"fold_scores[{name!r:.60}] has {len(row)} scores, but {n_resamples} are "
+                "needed: pass scores of the same splits for all learners"
+            )
+    if greater_is_better is not None:
+        check_switch("greater_is_better", greater_is_better)
+    greater = True if greater_is_better is None else bool(greater_is_better)
+    if score is not None:
+        greater = direction_of_scores(score, greater_is_better)
+    sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
+    check_choice("design", design, DESIGNS)
+    if 2 * sum(sizes) * n_resamples > MAX_BYTES:
         raise ValueError(
-            f"{label} must contain one score for each split, got shape {row.shape}: use .ravel() "
-            "of an array (repeats, folds)"
+            f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples needs too much "
+            "memory: divide both by the same number; tests use only their ratio"
         )
-    if not (np.abs(row) <= LARGEST).all():
-        check_size(label, row)
-    if not np.isfinite(row).all():
-        raise ValueError(
-            f"{label} has {row[~np.isfinite(row)][0]} for split {int((~np.isfinite(row)).argmax())}"
-            ": a fit failed (see error_score='raise'), or a test set has no such score"
+    if design != "splits":
+        implied_design, design_words = _cross_validation(n_resamples, *sizes, design, n_folds)
+    elif n_folds is None:
+        # Always the same observations, so that the splits are not mistaken for a partition.
+        testing = np.broadcast_to(np.arange(sum(sizes)) >= sizes[0], (n_resamples, sum(sizes)))
+        implied_design = Design(~testing, testing)
+        several = "s" if n_resamples > 1 else ""
+        design_words = (
+            f"{n_resamples} random split{several} that test {sizes[1]} of {sum(sizes)} observations"
         )
-    return row
-
-
-def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design, str]:
-    """Splits of these sizes with placeholder observations, and the name of the splits."""
-    n_obs = n_learn + n_test
-    # Always the same observations, so that the splits are not mistaken for a partition.
-    testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
-    several = "s" if n_resamples > 1 else ""
-    design_words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
-    return Design(~testing, testing), design_words
+    else:
+        raise ValueError("n_folds does not apply with design='splits': leave it out")
+    name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
+    if score is not None:
+        name, in_words = score, f"mean {score}"
+    return cls(
+        design=implied_design,
+        learners=tuple(rows),
+        loss=name,
+        means=np.stack(list(rows.values())),
+        in_words=in_words,
+        settings={"source": "scores", "design": design_words},
+        greater_is_better=greater,
+    )
 
 
 def _cross_validation(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from ucvtest.data.frames import as_pandas
 from ucvtest.data.sample import as_column, response_has_classes
 from ucvtest.designs.adapters import design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.losses.from_predictions import FromPredictions
 from ucvtest.losses.validation import as_names
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of_scores
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
+
+if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
 
 SCORES: dict[str, tuple[Metric, float, float]] = {
     "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
@@ -91,101 +93,122 @@ class _Splits:
         return np.zeros(self.size) if self.y is None else as_column("y", self.y)
 
 
-class FromSklearn(FromPredictions):
-    """Losses made from results of scikit-learn."""
+@named_options
+def from_sklearn(
+    cls: "type[Losses]",
+    results: Any,
+    n_obs: int | None = None,
+    *,
+    score: str | None = None,
+    test_score: str | None = None,
+    cv: Any = None,
+    y: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    greater_is_better: bool | None = None,
+) -> "Losses":
+    """Make losses from scikit-learn's cross-validation or search.
 
-    @classmethod
-    @named_options
-    def from_sklearn(
-        cls,
-        results: Any,
-        n_obs: int | None = None,
-        *,
-        score: str | None = None,
-        test_score: str | None = None,
-        cv: Any = None,
-        y: Any = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        greater_is_better: bool | None = None,
-    ) -> Self:
-        """Make losses from scikit-learn's cross-validation or search.
+    Scores of splits suffice for tests that need one number for each resample. Predictions give
+    losses of single observations.
 
-        Scores of splits suffice for tests that need one number for each resample. Predictions give
-        losses of single observations.
+    Parameters
+    ----------
+    results : mapping or search
+        The name of each learner and the result of ``cross_validate``, with
+        ``return_indices=True`` or with `cv`; splits must be the same for all. With `cv` and
+        `y`, the array from ``cross_val_score`` or ``cross_val_predict`` is also accepted. Or a
+        fitted search such as GridSearchCV, or its ``cv_results_``: each candidate is then a
+        learner, named by its parameters, and numbered if it comes several times.
+    n_obs : int, optional
+        Number of observations in the data; by default the length of `y`, or the number in the
+        indices.
+    score : str, optional
+        The name of the score; a search with ``scoring="..."`` knows it. Means of losses
+        ("accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error",
+        "neg_mean_squared_error") and "roc_auc" become these losses. Any other score, such as
+        "f1" or "r2", is one number for each split.
+    test_score : str, optional
+        The key of the scores, by default "test_score" or "test" with the name of the score.
+    cv : int, splitter or list of splits, optional
+        The value that was passed as `cv`. Its splits are made again, so a splitter that
+        shuffles needs a seed.
+    y, groups : array-like, shape (n,), optional
+        The response that was learnt, and the groups that were passed, if `cv` uses them.
+    pos_label : optional
+        The positive class, which predictions are about.
+    greater_is_better : bool, optional
+        Needed for a score that neither scikit-learn nor ucvtest knows by its name.
 
-        Parameters
-        ----------
-        results : mapping or search
-            The name of each learner and the result of ``cross_validate``, with
-            ``return_indices=True`` or with `cv`; splits must be the same for all. With `cv` and
-            `y`, the array from ``cross_val_score`` or ``cross_val_predict`` is also accepted. Or a
-            fitted search such as GridSearchCV, or its ``cv_results_``: each candidate is then a
-            learner, named by its parameters, and numbered if it comes several times.
-        n_obs : int, optional
-            Number of observations in the data; by default the length of `y`, or the number in the
-            indices.
-        score : str, optional
-            The name of the score; a search with ``scoring="..."`` knows it. Means of losses
-            ("accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error",
-            "neg_mean_squared_error") and "roc_auc" become these losses. Any other score, such as
-            "f1" or "r2", is one number for each split.
-        test_score : str, optional
-            The key of the scores, by default "test_score" or "test" with the name of the score.
-        cv : int, splitter or list of splits, optional
-            The value that was passed as `cv`. Its splits are made again, so a splitter that
-            shuffles needs a seed.
-        y, groups : array-like, shape (n,), optional
-            The response that was learnt, and the groups that were passed, if `cv` uses them.
-        pos_label : optional
-            The positive class, which predictions are about.
-        greater_is_better : bool, optional
-            Needed for a score that neither scikit-learn nor ucvtest knows by its name.
+    Raises
+    ------
+    ValueError
+        If the splits are not known or differ between learners, or a score is missing or
+        impossible for its name.
 
-        Raises
-        ------
-        ValueError
-            If the splits are not known or differ between learners, or a score is missing or
-            impossible for its name.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-        >>> from sklearn.model_selection import KFold, cross_validate
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> import ucvtest as uv
-        >>> X, y = load_iris(return_X_y=True)
-        >>> folds = KFold(10, shuffle=True, random_state=0)
-        >>> results = {
-        ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
-        ...     for name, model in (
-        ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
-        ...     )
-        ... }
-        >>> uv.Losses.from_sklearn(results, score="accuracy").means.shape
-        (2, 10)
-        """
-        score = _score_of(results, score)
-        splits = _Splits(cv, y, groups, n_obs)
-        if hasattr(results, "cv_results_"):
-            results, splits = _search(results, splits)
-        if isinstance(results, Mapping) and "params" in results:
-            results = _candidates(results, score, test_score)
-        if not isinstance(results, Mapping):
-            raise ValueError(
-                f"results must map learners to results of cross_validate, got {results!r:.60}: use "
-                "{'name': cross_validate(...)}"
-            )
-        if not results:
-            raise ValueError("results is empty: pass the results of at least one learner")
-        if any(_is_predictions(user_result, splits) for user_result in results.values()):
-            folds = _folds_of(splits.design())
-            metric_arguments = _metric_arguments(score)
-            return cls.from_predictions(
-                y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **metric_arguments
-            )
-        return cls(**_of_scores(results, splits, score, test_score, greater_is_better))
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn.model_selection import KFold, cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import ucvtest as uv
+    >>> X, y = load_iris(return_X_y=True)
+    >>> folds = KFold(10, shuffle=True, random_state=0)
+    >>> results = {
+    ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
+    ...     for name, model in (
+    ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
+    ...     )
+    ... }
+    >>> uv.Losses.from_sklearn(results, score="accuracy").means.shape
+    (2, 10)
+    """
+    score = _score_of(results, score)
+    splits = _Splits(cv, y, groups, n_obs)
+    if hasattr(results, "cv_results_"):
+        given = results.cv if cv is None else cv
+        results, splits = results.cv_results_, replace(splits, cv=5 if given is None else given)
+    if isinstance(results, Mapping) and "params" in results:
+        results = _candidates(results, score, test_score)
+    if not isinstance(results, Mapping):
+        raise ValueError(
+            f"results must map learners to results of cross_validate, got {results!r:.60}: use "
+            "{'name': cross_validate(...)}"
+        )
+    if not results:
+        raise ValueError("results is empty: pass the results of at least one learner")
+    if any(_is_predictions(user_result, splits) for user_result in results.values()):
+        folds = _folds_of(splits.design())
+        scored = {"loss": SCORES[score][0].name} if score in SCORES else {"metric": score}
+        return cls.from_predictions(
+            y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **scored
+        )
+    fields: dict[str, Any]
+    if score in SCORES:
+        metric, shift, slope = SCORES[score]
+        fields = {
+            "loss": metric.name,
+            "in_words": metric.in_words,
+            # Single values have bounds; an AUC has none.
+            "bounds": metric.bounds if metric.is_mean else None,
+        }
+    else:
+        greater, shift, slope = direction_of_scores(score, greater_is_better), 0.0, 1.0
+        fields = {"loss": score, "in_words": f"mean {score}", "greater_is_better": greater}
+    designs, means = [], []
+    for name, result in results.items():
+        designs.append(_design_of(name, result, splits))
+        means.append(shift + slope * _scores_of(result, name, score, test_score, designs[-1]))
+    if any(design != designs[0] for design in designs):
+        raise ValueError("results have different splits: pass the same cv= to all learners")
+    return cls(
+        design=designs[0],
+        learners=as_names(list(results), len(designs)),
+        means=np.array(means),
+        settings={"source": "scikit-learn", "score": score},
+        **fields,
+    )
 
 
 def _score_of(results: Any, score: Any) -> str:
@@ -214,13 +237,6 @@ def _score_of(results: Any, score: Any) -> str:
     raise ValueError(f"score is missing: name the score of these results, {known}")
 
 
-def _metric_arguments(score: str) -> dict[str, Any]:
-    """The loss that scores predictions, by its name in `from_predictions`."""
-    if score in SCORES:
-        return {"loss": SCORES[score][0].name}
-    return {"metric": score}
-
-
 def _folds_of(design: Design) -> np.ndarray:
     """The fold of each observation in a round of splits, (n,), or in each of several, (R, n)."""
     rounds, current = [], np.full(design.n_obs, -1)
@@ -239,12 +255,6 @@ def _folds_of(design: Design) -> np.ndarray:
     if (current >= 0).any():
         raise ValueError("cv must test each observation in every round: pass scores of the splits")
     return rounds[0] if len(rounds) == 1 else np.stack(rounds)
-
-
-def _search(search: Any, splits: _Splits) -> tuple[Any, _Splits]:
-    """The results of a fitted search, and the splits that it used."""
-    cv = search.cv if splits.cv is None else splits.cv
-    return search.cv_results_, replace(splits, cv=5 if cv is None else cv)
 
 
 def _candidates(
@@ -289,40 +299,38 @@ def _is_predictions(result: Any, splits: _Splits) -> bool:
     return True
 
 
-def _of_scores(
-    results: Mapping[str, Any],
-    splits: _Splits,
-    score: str,
-    test_score: str | None,
-    greater_is_better: bool | None,
-) -> dict[str, Any]:
-    """The fields of `Losses` from scores of splits."""
-    fields: dict[str, Any]
-    if score in SCORES:
-        metric, shift, slope = SCORES[score]
-        fields = {
-            "loss": metric.name,
-            "in_words": metric.in_words,
-            "bounds": _bounds(metric),
-        }
-    else:
-        greater, shift, slope = direction_of_scores(score, greater_is_better), 0.0, 1.0
-        fields = {"loss": score, "in_words": f"mean {score}", "greater_is_better": greater}
-    designs, means = [], []
-    for name, result in results.items():
-        designs.append(_design_of(name, result, splits))
-        scores = _scores_of(result, name, score, test_score)
-        _check_scores(scores, name, score, designs[-1].n_resamples)
-        means.append(shift + slope * scores)
-    if any(design != designs[0] for design in designs):
-        raise ValueError("results have different splits: pass the same cv= to all learners")
-    return {
-        "design": designs[0],
-        "learners": as_names(list(results), len(designs)),
-        "means": np.array(means),
-        "settings": {"source": "scikit-learn", "score": score},
-        **fields,
-    }
+def _scores_of(
+    result: Any, name: str, score: str, test_score: str | None, design: Design
+) -> np.ndarray:
+    """The score of each split; missing ones and impossible ones are refused."""
+    if test_score is not None and not isinstance(test_score, str):
+        raise ValueError(f"test_score must be a key of the results, got {test_score!r:.60}")
+    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
+    if isinstance(result, Mapping):
+        known = [result[key] for key in keys if key in result]
+        if not known:
+            raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
+        result = known[0]
+    scores = as_numbers(f"results[{name!r}]", result)
+    if scores.shape != (design.n_resamples,):
+        raise ValueError(
+            f"results[{name!r}] has {scores.size} scores for {design.n_resamples} splits: pass the "
+            "result of cross_validate"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"results[{name!r}] has NaN for split {int((~np.isfinite(scores)).argmax())}: a fit "
+            "failed (see error_score='raise'), or a test set has one class only"
+        )
+    high = 0.0 if score.startswith("neg_") else 1.0
+    low = -math.inf if score.startswith("neg_") else 0.0
+    if score in SCORES and (scores.min() < low or scores.max() > high):
+        raise ValueError(
+            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
+            f"are impossible for {score}: pass score= or test_score= as they were given to "
+            "cross_validate"
+        )
+    return scores
 
 
 def _design_of(name: str, result: Any, splits: _Splits) -> Design:
@@ -345,44 +353,3 @@ def _design_of(name: str, result: Any, splits: _Splits) -> Design:
         f"results[{name!r}] has no indices: pass cv= and y= here, as to cross_val_score or "
         "cross_val_predict; Losses.from_scores takes scores without indices"
     )
-
-
-def _bounds(metric: Metric) -> tuple[float, float] | None:
-    """The bounds of single values; scores have none."""
-    return metric.bounds if metric.is_mean else None
-
-
-def _scores_of(result: Any, name: str, score: str, test_score: str | None) -> np.ndarray:
-    if test_score is not None and not isinstance(test_score, str):
-        raise ValueError(f"test_score must be a key of the results, got {test_score!r:.60}")
-    if not isinstance(result, Mapping):
-        return as_numbers(f"results[{name!r}]", result)
-    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
-    for key in keys:
-        if key in result:
-            return as_numbers(f"results[{name!r}]", result[key])
-    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
-
-
-def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
-    """Refuse scores that are missing, or impossible for the metric."""
-    if scores.shape != (n_splits,):
-        raise ValueError(
-            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass the result of "
-            "cross_validate"
-        )
-    if not np.isfinite(scores).all():
-        raise ValueError(
-            f"results[{name!r}] has NaN for split {int((~np.isfinite(scores)).argmax())}: a fit "
-            "failed (see error_score='raise'), or a test set has one class only"
-        )
-    if score not in SCORES:
-        return
-    high = 0.0 if score.startswith("neg_") else 1.0
-    low = -math.inf if score.startswith("neg_") else 0.0
-    if scores.min() < low or scores.max() > high:
-        raise ValueError(
-            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
-            f"are impossible for {score}: pass score= or test_score= as they were given to "
-            "cross_validate"
-        )

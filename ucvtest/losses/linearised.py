@@ -26,16 +26,6 @@ OUTSIDE = "classes_outside_y"
 """The setting with the classes that predictions name and the response does not have."""
 
 
-def linearised_values(
-    metric_of_means: FunctionOfMeans | Ranks | OfTimes,
-    target: Any,
-    predictions: np.ndarray,
-    folds: np.ndarray | None = None,
-) -> np.ndarray:
-    """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T)."""
-    return PartsOfTested(target, predictions).linearised(metric_of_means, folds)
-
-
 def function_of(
     metric: SmoothMetric, settings: Mapping[str, Any]
 ) -> FunctionOfMeans | Ranks | OfTimes:
@@ -60,19 +50,25 @@ def response_where_tested(
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
 
 
+def parts_of(
+    design: Design, predictions: np.ndarray, target: np.ndarray, event: np.ndarray | None
+) -> PartsOfTested:
+    """The parts of everything tested, from predictions (L, T) and the response (n,)."""
+    return PartsOfTested(response_where_tested(design, target, event), predictions)
+
+
 def parts_where_tested(losses: Any) -> PartsOfTested:
     """The parts of everything tested, from losses with predictions: computed once."""
     return memoised(losses, _parts)
 
 
+def _parts(losses: Any) -> PartsOfTested:
+    return parts_of(losses.design, losses.predictions, np.asarray(losses.target), losses.event)
+
+
 def share_tested_parts(losses: Any, losses_of_metric: Any) -> None:
     """Let the losses of another metric of the same predictions have the same parts."""
     share_memoised(losses, losses_of_metric, _parts)
-
-
-def _parts(losses: Any) -> PartsOfTested:
-    target = response_where_tested(losses.design, np.asarray(losses.target), losses.event)
-    return PartsOfTested(target, losses.predictions)
 
 
 def folds_where_tested(
@@ -87,47 +83,34 @@ def folds_where_tested(
     return np.repeat(np.arange(design.n_resamples), design.n_tested)
 
 
-def means_of_sets(
-    metric: Metric,
-    values: np.ndarray,
-    predictions: np.ndarray,
+def fields_of(
+    metric: SmoothMetric,
+    parts: PartsOfTested,
+    *,
     design: Design,
+    predictions: np.ndarray,
     target: np.ndarray,
     event: np.ndarray | None,
-) -> np.ndarray:
-    """The metric (L, R) of each test set, linearised: the means of values (L, T) of observations.
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The fields of a table of losses that the metric decides.
 
-    Of pairs of survival times they are values of sets. A pair within a set counts in the values of
-    both its observations, so that means of these would spread twice as much as the metric.
+    Linearised values (L, T) have the metric of each test set as their means (L, R), except for
+    pairs of survival times. A pair within a set counts in the values of both its observations, so
+    that means of these would spread twice as much as the metric. Means are then values of sets.
     """
-    if not (isinstance(metric, SurvivalMetric) and counts_pairs_twice(metric, design)):
-        return resample_means(values, design)
-    assert event is not None
-    in_sets, means = metric.in_sets(SurvivalTimes(target, event)), []
-    for learner_predictions in predictions:
-        by_set = np.zeros(design.testing.shape)
-        by_set[design.testing] = learner_predictions
-        means.append(in_sets.of_each_set(by_set, design.testing))
-    return np.array(means)
-
-
-def counts_pairs_twice(metric: Metric, design: Design) -> bool:
-    """Whether means of values over test sets are not values of these sets: see `means_of_sets`."""
-    return metric.compares_pairs and design.n_resamples > 1
-
-
-def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    """Errors (L, T) of predicted classes (L, T); half-way to the true class is half an error."""
-    below, above = np.floor(predictions), np.ceil(predictions)
-    return ((below != target) * 1.0 + (above != target)) / 2
-
-
-ABOUT_CLASSES = (CLASSES, ORDERED, OUTSIDE)
-"""The settings that functions of means need."""
-
-
-def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
-    """The parts of a table of losses that the metric decides."""
+    metric_of_means = function_of(metric, settings)
+    values = parts.linearised(metric_of_means, folds_where_tested(design, metric_of_means))
+    if isinstance(metric, SurvivalMetric) and counts_pairs_twice(metric, design):
+        assert event is not None
+        in_sets, of_sets = metric.in_sets(SurvivalTimes(target, event)), []
+        for learner_predictions in predictions:
+            by_set = np.zeros(design.testing.shape)
+            by_set[design.testing] = learner_predictions
+            of_sets.append(in_sets.of_each_set(by_set, design.testing))
+        means = np.array(of_sets)
+    else:
+        means = resample_means(values, design)
     low, high = metric.limits
     # A table would copy values that can be changed.
     values.flags.writeable = False
@@ -140,6 +123,21 @@ def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> di
         "greater_is_better": metric.greater_is_better,
         "smooth": metric,
     }
+
+
+def counts_pairs_twice(metric: Metric, design: Design) -> bool:
+    """Whether means of values over test sets are not values of these sets: see `fields_of`."""
+    return metric.compares_pairs and design.n_resamples > 1
+
+
+def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Errors (L, T) of predicted classes (L, T); half-way to the true class is half an error."""
+    below, above = np.floor(predictions), np.ceil(predictions)
+    return ((below != target) * 1.0 + (above != target)) / 2
+
+
+ABOUT_CLASSES = (CLASSES, ORDERED, OUTSIDE)
+"""The settings that functions of means need."""
 
 
 def kept_classes(

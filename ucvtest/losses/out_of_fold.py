@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.data.sample import count_missing
+from ucvtest.data.sample import refuse_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
 
@@ -41,8 +41,29 @@ class OutOfFold:
                 "fold must contain the fold of each observation, shape (n,), or a row for each "
                 f"repeat, (R, n), got shape {fold_labels.shape}"
             )
-        rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(fold_labels))]
-        return cls(np.stack(rows), fold_labels.ndim == 2)
+        numbers = []
+        for repeat, labels in enumerate(np.atleast_2d(fold_labels)):
+            refuse_missing("fold", labels, "drop these observations for all rules")
+            names = labels.tolist()
+            distinct = list(dict.fromkeys(names))
+            if len(distinct) < 2:
+                raise ValueError(
+                    f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two "
+                    "are needed: leave fold out for rules that were fixed beforehand"
+                )
+            if 2 * len(distinct) * len(names) > MAX_BYTES:
+                raise ValueError(
+                    f"fold names {len(distinct)} folds of {len(names)} observations, which need "
+                    f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few "
+                    "labels"
+                )
+            # In the order of their labels, or of their first rows: labels of several types cannot
+            # be sorted.
+            with suppress(TypeError):
+                distinct.sort()
+            fold_number = {name: number for number, name in enumerate(distinct)}
+            numbers.append(np.array([fold_number[name] for name in names]))
+        return cls(np.stack(numbers), fold_labels.ndim == 2)
 
     def of_rows(self, is_kept: np.ndarray) -> "OutOfFold":
         """The folds of some observations; the others were neither learnt from nor tested."""
@@ -95,7 +116,9 @@ class OutOfFold:
 
     def joined(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The values and predictions (L, T) of the repeats, by resample."""
-        n_obs = fields_of_repeats[0]["values"].shape[1]
+        first = fields_of_repeats[0]
+        names = [name for name in ("values", "predictions") if name in first]
+        n_obs = first[names[0]].shape[1]
         if self.numbers.shape[1] != n_obs:
             turned = (
                 ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
@@ -104,44 +127,14 @@ class OutOfFold:
                 f"fold is for {self.numbers.shape[1]} observations, but {n_obs} are needed{turned}"
             )
         joined_fields: dict[str, Any] = {}
-        for name in ("values", "predictions"):
-            if name in fields_of_repeats[0]:
-                rows = zip(fields_of_repeats, self._orders, strict=True)
-                joined_fields[name] = np.concatenate(
-                    [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
-                )
-        return {**fields_of_repeats[0], **joined_fields}
-
-    @property
-    def _orders(self) -> list[np.ndarray]:
-        """Observations fold by fold, in each repeat."""
-        return [np.argsort(row, kind="stable") for row in self.numbers]
-
-
-def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
-    """Numbers of the folds, in the order of their labels or of their first rows."""
-    n_missing = count_missing(labels)
-    if n_missing:
-        raise ValueError(
-            f"fold has {n_missing} missing values: drop these observations for all rules"
-        )
-    names = labels.tolist()
-    distinct = list(dict.fromkeys(names))
-    if len(distinct) < 2:
-        raise ValueError(
-            f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two are "
-            "needed: leave fold out for rules that were fixed beforehand"
-        )
-    if 2 * len(distinct) * len(names) > MAX_BYTES:
-        raise ValueError(
-            f"fold names {len(distinct)} folds of {len(names)} observations, which need "
-            f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few labels"
-        )
-    # Labels of several types cannot be sorted.
-    with suppress(TypeError):
-        distinct.sort()
-    fold_number = {name: number for number, name in enumerate(distinct)}
-    return np.array([fold_number[name] for name in names])
+        # Observations fold by fold, in each repeat.
+        orders = [np.argsort(row, kind="stable") for row in self.numbers]
+        for name in names:
+            rows = zip(fields_of_repeats, orders, strict=True)
+            joined_fields[name] = np.concatenate(
+                [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
+            )
+        return {**first, **joined_fields}
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +154,7 @@ class Repetitions:
             raise ValueError(
                 f"repeat must name the repetition of each row, shape (n,), got {labels.shape}"
             )
-        n_missing = count_missing(labels)
-        if n_missing:
-            raise ValueError(f"repeat has {n_missing} missing values: drop these rows")
+        refuse_missing("repeat", labels, "drop these rows")
         listed = np.array(labels.tolist(), dtype=object)
         rows = [np.flatnonzero(listed == label) for label in dict.fromkeys(listed.tolist())]
         sizes = sorted({len(places) for places in rows})
@@ -179,14 +170,17 @@ class Repetitions:
         if column is None:
             return None
         self._check_length(argument, column)
-        first, *repetitions = [_taken(column, rows) for rows in self.rows]
-        for other in repetitions:
-            if not _same(first, other):
-                raise ValueError(
-                    f"{argument} differs between repetitions, whose rows must be the same "
-                    "observations in the same order: sort the table"
-                )
-        return first
+        of_each = [_taken(column, rows) for rows in self.rows]
+        values = [
+            list(part.records if isinstance(part, SurvivalTimes) else np.asarray(part))
+            for part in of_each
+        ]
+        if any(other_values != values[0] for other_values in values[1:]):
+            raise ValueError(
+                f"{argument} differs between repetitions, whose rows must be the same "
+                "observations in the same order: sort the table"
+            )
+        return of_each[0]
 
     def stacked(self, argument: str, column: Any) -> Any:
         """A column with a row for each repetition."""
@@ -210,9 +204,3 @@ def _taken(column: Any, rows: np.ndarray) -> Any:
     if hasattr(column, "iloc"):
         return column.iloc[rows].reset_index(drop=True)
     return np.asarray(column)[rows]
-
-
-def _same(first: Any, other: Any) -> bool:
-    if isinstance(first, SurvivalTimes):
-        return np.array_equal(first.records, other.records)
-    return list(np.asarray(first)) == list(np.asarray(other))

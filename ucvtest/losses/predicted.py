@@ -1,6 +1,6 @@
-"""Reads predictions of rules: labels, numbers, and probabilities of each class."""
+"""Reads predictions of rules: labels, numbers, probabilities of each class, risks by times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,10 @@ from ucvtest.common.checks import check_size
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
 from ucvtest.data.positive_class import json_label, says_positive
-from ucvtest.data.sample import Sample, as_column, count_missing
+from ucvtest.data.sample import Sample, as_column, refuse_missing
+from ucvtest.metrics.survival import SurvivalMetric
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
-
-MOST_LISTED = 5
-"""Most labels that a message lists."""
 
 
 def numbered_labels(
@@ -28,12 +26,8 @@ def numbered_labels(
     rows = {}
     for name, user_labels in rules.items():
         predicted = check_vector(quoted(name), as_column(quoted(name), user_labels))
-        n_missing = count_missing(predicted)
-        if n_missing:
-            raise ValueError(
-                f"{quoted(name)} has {n_missing} missing values: drop these observations for all "
-                "rules, or give them a label that counts as wrong"
-            )
+        remedy = "drop these observations for all rules, or give them a label that counts as wrong"
+        refuse_missing(quoted(name), predicted, remedy)
         labels = predicted.tolist()
         _check_labels(name, labels, classes[:n_known])
         for label in labels:
@@ -64,9 +58,17 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
             f"{listed(classes)}: pass labels of the same type, all numbers or all text"
         )
     if has_fractions or foreign:
+        # How probabilities of the last of two classes give labels.
+        example = ""
+        if len(classes) == 2:
+            example = ", for example from p > 0.5"
+            if not says_positive(classes) or 0 not in classes:
+                negative, positive = map(json_label, classes)
+                labels_of = f"{positive!r:.30}, {negative!r:.30}"
+                example = f", for example from np.where(p > 0.5, {labels_of})"
         raise ValueError(
             f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
-            f"{listed(classes)}: pass labels of the same type{_example(classes)}, "
+            f"{listed(classes)}: pass labels of the same type{example}, "
             "or 'log' for probabilities and 'auc' for scores"
         )
     if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
@@ -74,16 +76,6 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
             f"{quoted(name)} has {len(unknown)} predictions of labels that do not occur in y "
             f"({listed(unknown)}): they count as predictions of another class"
         )
-
-
-def _example(classes: Sequence[Any]) -> str:
-    """How probabilities of the last of two classes give labels."""
-    if len(classes) != 2:
-        return ""
-    if says_positive(classes) and 0 in classes:
-        return ", for example from p > 0.5"
-    negative, positive = map(json_label, classes)
-    return f", for example from np.where(p > 0.5, {positive!r:.30}, {negative!r:.30})"
 
 
 def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
@@ -191,8 +183,73 @@ def quoted(name: str) -> str:
     return f"predictions[{name!r:.60}]"
 
 
-def listed(values: Sequence[Any]) -> str:
+def listed(values: Iterable[Any], most: int = 5) -> str:
     """Labels as a list in messages."""
     distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:MOST_LISTED])
-    return f"{listed_labels}, ..." if len(distinct) > MOST_LISTED else listed_labels
+    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:most])
+    return f"{listed_labels}, ..." if len(distinct) > most else listed_labels
+
+
+def of_survival(
+    y: Any, rules: Mapping[str, Any], metric: SurvivalMetric, pos_label: Any
+) -> dict[str, Any]:
+    """The fields of `Losses` of one test set."""
+    times = metric.times_of(y, pos_label)
+    # One risk for each observation, or one for each time of the metric.
+    rows, n_times = {}, len(metric.times)
+    for name, user_risks in rules.items():
+        if n_times < 2:
+            risks = numbers_of(name, user_risks)
+        else:
+            risks = as_numbers(quoted(name), _by_time(quoted(name), user_risks, metric))
+            if risks.ndim != 2 or risks.shape[1] != n_times:
+                raise ValueError(
+                    f"{quoted(name)} must have a column for each of the {n_times} times of "
+                    f"metric={metric.name!r:.60}, got shape {risks.shape}"
+                )
+            check_finite(quoted(name), risks, infinite=False)
+            check_size(quoted(name), risks)
+        if not metric.ranks and (risks.min() < 0 or risks.max() > 1):
+            raise ValueError(
+                f"{quoted(name)} goes from {risks.min():.3g} to {risks.max():.3g}, but "
+                f"metric={metric.name!r:.60} needs probabilities of an event by then, between 0 "
+                f"and 1: use metric='harrell' or uv.metrics.auc({metric.times[-1]:g}) for other "
+                "risks"
+            )
+        rows[name] = risks
+    risks = as_rows(rows, len(times))
+    return {"predictions": risks, "target": times.time, "event": times.event, "settings": {}}
+
+
+def _by_time(name: str, user_risks: Any, metric: SurvivalMetric) -> Any:
+    """A table whose columns are named by the times, in their order; anything else as it is."""
+    if not hasattr(user_risks, "columns"):
+        return user_risks
+    times = list(metric.times)
+    columns = _numbers_of(user_risks.columns)
+    if sorted(columns) == times:
+        return user_risks.iloc[:, np.argsort(columns)]
+    if sorted(_numbers_of(user_risks.index)) == times:
+        problem, remedy = "times in its rows", "transpose it"
+    elif is_numbered(user_risks.columns):
+        return user_risks
+    else:
+        problem = f"the columns {list(user_risks.columns)!s:.60}"
+        remedy = "name columns by the times, or give them no names if they are in this order"
+    raise ValueError(
+        f"{name} has {problem}, but metric={metric.name!r:.40} needs a column for each time: "
+        f"{remedy}"
+    )
+
+
+def _numbers_of(names: Any) -> list[float]:
+    """Names as numbers; empty if there is another one among them."""
+    try:
+        return [float(name) for name in names]
+    except (TypeError, ValueError):
+        return []
+
+
+def is_numbered(names: Any) -> bool:
+    """Whether rows have no names, so that pandas has numbered them from 0."""
+    return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,22 +16,22 @@ from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import UNNAMED, check_positive_of_losses
 from ucvtest.data.sample import Sample
 from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.from_arrays import FromArrays
-from ucvtest.losses.from_mlflow import FromMlflow
-from ucvtest.losses.from_predictions import SCORE
-from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.from_sklearn import FromSklearn
+from ucvtest.losses.from_arrays import from_arrays
+from ucvtest.losses.from_correct import from_correct
+from ucvtest.losses.from_mlflow import from_mlflow
+from ucvtest.losses.from_predictions import SCORE, from_predictions
+from ucvtest.losses.from_scores import from_scores
+from ucvtest.losses.from_sklearn import from_sklearn
 from ucvtest.losses.linearised import (
     ABOUT_CLASSES,
     about_class,
     errors_of_labels,
     fields_of,
-    folds_where_tested,
     function_of,
-    linearised_values,
-    means_of_sets,
+    parts_of,
     parts_where_tested,
     response_where_tested,
     share_tested_parts,
@@ -69,7 +69,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
+class Losses:
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
@@ -142,6 +142,13 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
     smooth: SmoothMetric | None = None
     event: np.ndarray | None = None
 
+    from_arrays = classmethod(from_arrays)
+    from_correct = classmethod(from_correct)
+    from_mlflow = classmethod(from_mlflow)
+    from_predictions = classmethod(from_predictions)
+    from_scores = classmethod(from_scores)
+    from_sklearn = classmethod(from_sklearn)
+
     def __post_init__(self) -> None:
         greater = self.greater_is_better
         if self.predictions is not None:
@@ -182,7 +189,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         values["diagnostics"] = {
             name: dict(learner_counts) for name, learner_counts in self.diagnostics.items()
         }
-        return _restored, (values,)
+        return partial(Losses, **values), ()
 
     def __repr__(self) -> str:
         return (
@@ -191,9 +198,32 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         )
 
     def _repr_html_(self) -> str:
-        from ucvtest.losses.html import page_of
+        # The parts of pages are loaded where one is shown.
+        from ucvtest.results.summary_tables import page
+        from ucvtest.results.text_tables import Grid, in_two_columns, number_column
 
-        return page_of(self)
+        fact_rows = [
+            ("Loss", self.in_words or self.loss),
+            ("Observations", str(self.design.n_obs)),
+            ("Design", str(self.settings.get("design", as_design(self.design).words))),
+            ("Model fits", str(self.n_fits)),
+            ("Better", "higher" if self.greater_is_better else "lower"),
+            ("Known", "means" if self.values is None else "every observation"),
+        ]
+        if self.without_value:
+            fact_rows.append(("No value", self.without_value))
+        summaries: dict[str, Any] = {"mean": np.mean}
+        if self.design.n_resamples > 1:
+            summaries |= {"least": np.min, "greatest": np.max}
+        # Resamples without a value are left out.
+        finite_means = [row[~np.isnan(row)] for row in self.means]
+        columns = {
+            name: number_column([float(of(row)) if len(row) else math.nan for row in finite_means])
+            for name, of in summaries.items()
+        }
+        rows = [list(cells) for cells in zip(self.learners, *columns.values(), strict=True)]
+        grids = [Grid(in_two_columns(fact_rows), aligns="lrl"), Grid(rows, ["", *columns])]
+        return page([], grids)
 
     @cached_property
     def metric(self) -> Metric:
@@ -251,16 +281,12 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **other_fields: Any
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
-        metric_of_means = function_of(metric, other_fields["settings"])
-        response = response_where_tested(design, other_fields["target"], other_fields.get("event"))
-        values = linearised_values(
-            metric_of_means, response, predictions, folds_where_tested(design, metric_of_means)
-        )
-        means = means_of_sets(
-            metric, values, predictions, design, other_fields["target"], other_fields.get("event")
-        )
-        fields = fields_of(metric, values, means)
-        return cls(design=design, predictions=predictions, **fields, **other_fields)
+        about = {"design": design, "predictions": predictions}
+        target, event = other_fields["target"], other_fields.get("event")
+        parts = parts_of(**about, target=target, event=event)
+        settings = other_fields["settings"]
+        fields = fields_of(metric, parts, **about, target=target, event=event, settings=settings)
+        return cls(**about, **fields, **other_fields)
 
     @property
     def function_of_means(self) -> Any:
@@ -357,22 +383,19 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"the losses with metric={metric!r:.60}"
             )
         known = replace(self, predictions=new_metric.decided(self.predictions)) if decides else self
-        metric_of_means = function_of(new_metric, self.settings)
         if new_metric.asks_for_class:
             check_positive_of_losses(self.settings, f"metric={new_metric.name!r:.60}")
-        values = parts_where_tested(known).linearised(
-            metric_of_means, folds_where_tested(self.design, metric_of_means)
-        )
         assert known.predictions is not None
         assert self.target is not None
-        means = means_of_sets(
-            new_metric, values, known.predictions, self.design, self.target, self.event
+        fields = fields_of(
+            *(new_metric, parts_where_tested(known)),
+            design=self.design,
+            predictions=known.predictions,
+            target=self.target,
+            event=self.event,
+            settings=self.settings,
         )
-        scored = replace(
-            known,
-            settings=about_class(self.settings, new_metric),
-            **fields_of(new_metric, values, means),
-        )
+        scored = replace(known, **fields, settings=about_class(self.settings, new_metric))
         share_tested_parts(known, scored)
         return scored
 
@@ -561,41 +584,44 @@ class LossDifference:
     losses: Losses
     learner: int
     other: int | None
-    paired: bool = field(init=False)
-    """Whether there are two learners."""
-    design: Design = field(init=False, repr=False)
-    """Learning and test sets."""
-    means: np.ndarray = field(init=False, repr=False)
-    """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
-    n_fits: int = field(init=False)
-    """Model fits behind these losses."""
-    diagnostics: Mapping[str, int] = field(init=False, repr=False)
-    """Learning sets with one class, ties and infinite log losses of these learners together."""
 
-    def __post_init__(self) -> None:
-        losses, design = self.losses, self.losses.design
-        means, counts = losses.means[self.learner], Counter[str]()
+    @property
+    def paired(self) -> bool:
+        """Whether there are two learners."""
+        return self.other is not None
+
+    @property
+    def design(self) -> Design:
+        """Learning and test sets."""
+        return self.losses.design
+
+    @property
+    def _places(self) -> tuple[int, ...]:
+        return (self.learner,) if self.other is None else (self.learner, self.other)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
+        means = self.losses.means[self.learner]
         if self.other is not None:
-            means = means - losses.means[self.other]
+            means = means - self.losses.means[self.other]
             means.flags.writeable = False
-        places = [
-            learner_index
-            for learner_index in (self.learner, self.other)
-            if learner_index is not None
-        ]
-        for learner_index in places:
-            counts.update(losses.diagnostics.get(losses.learners[learner_index], {}))
+        return means
+
+    @property
+    def n_fits(self) -> int:
+        """Model fits behind these losses."""
+        return len(self._places) * self.design.n_resamples * self.design.learns
+
+    @cached_property
+    def diagnostics(self) -> Mapping[str, int]:
+        """Learning sets with one class, ties and infinite log losses of these learners together."""
+        losses, counts = self.losses, Counter[str]()
+        for place in self._places:
+            counts.update(losses.diagnostics.get(losses.learners[place], {}))
             if losses.loss == LOG and losses.values is not None:
-                counts.update(certain_and_wrong(losses.values[learner_index]))
-        derived_fields = {
-            "paired": self.other is not None,
-            "design": design,
-            "means": means,
-            "n_fits": len(places) * design.n_resamples * design.learns,
-            "diagnostics": dict(counts),
-        }
-        for name, value in derived_fields.items():
-            object.__setattr__(self, name, value)
+                counts.update(certain_and_wrong(losses.values[place]))
+        return dict(counts)
 
     @property
     def values(self) -> np.ndarray:
@@ -610,11 +636,8 @@ class LossDifference:
     @property
     def values_by_learner(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other if there is one, (T,), by name."""
-        places = (self.learner,) if self.other is None else (self.learner, self.other)
-        return {
-            self.losses.learners[learner_index]: self.losses.known_values[learner_index]
-            for learner_index in places
-        }
+        losses = self.losses
+        return {losses.learners[place]: losses.known_values[place] for place in self._places}
 
     @property
     def tested_target(self) -> np.ndarray:
@@ -645,7 +668,3 @@ def _spread(values: np.ndarray, design: Design) -> np.ndarray:
     table = np.full(design.testing.shape, np.nan)
     table[design.testing] = values
     return table
-
-
-def _restored(values: Mapping[str, Any]) -> Losses:
-    return Losses(**values)

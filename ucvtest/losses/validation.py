@@ -1,17 +1,50 @@
 """Checks of the parts of losses: columns and learners with names, and consistent shapes."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
+from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
-from ucvtest.designs.design import Design
 from ucvtest.losses.linearised import counts_pairs_twice
+from ucvtest.losses.predicted import is_numbered, listed
 from ucvtest.losses.resample_means import resample_means
+
+
+def named_columns(
+    argument: str, user_table: Any, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], Any]:
+    """The columns of a table or file that arguments name, and the other columns."""
+    if isinstance(user_table, (str, Path)):
+        user_table = read_table(user_table)
+    if hasattr(user_table, "columns") and hasattr(user_table, "items"):
+        user_table = without_row_numbers(user_table)
+    arguments = dict(arguments)
+    names = {key: name for key, name in arguments.items() if isinstance(name, str)}
+    if names:
+        user_table = as_pandas(argument, user_table)
+    if not names or not hasattr(user_table, "items"):
+        # Tables of other packages are refused when their columns are read.
+        return arguments, user_table
+    for key, name in names.items():
+        if name not in user_table:
+            several = len(getattr(user_table, "attrs", {}).get(SHEETS, ())) > 1
+            raise ValueError(
+                f"{key}={name!r:.60} is not a column of {argument}, which has "
+                f"{listed(list(user_table))}"
+                + (": read another sheet by pandas.read_excel(sheet_name=)" if several else "")
+            )
+    arguments |= {key: user_table[name] for key, name in names.items()}
+    if hasattr(user_table, "columns"):
+        return arguments, user_table.drop(columns=list(names.values()))
+    return arguments, {
+        name: column for name, column in user_table.items() if name not in names.values()
+    }
 
 
 def by_name(argument: str, user_table: Any) -> dict[str, Any]:
@@ -73,11 +106,6 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
             )
 
 
-def is_numbered(names: Any) -> bool:
-    """Whether rows have no names, so that pandas has numbered them from 0."""
-    return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1
-
-
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     """The names of the learners, all different; numbered ones by default."""
     if learners is None:
@@ -120,7 +148,13 @@ def check_parts(losses: Any) -> None:
                 f"{name} must contain numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
     if losses.groups is not None:
-        _check_groups(losses.groups, design)
+        groups = as_groups(losses.groups, design.n_obs)
+        is_integer = losses.groups.dtype.kind in "iu"
+        if groups is None or not is_integer or not np.array_equal(groups.index, losses.groups):
+            raise ValueError(
+                "groups must be numbered from 0 in the order in which they first appear"
+            )
+        design.check_groups(groups)
     auc = losses.metric.ranks_pairs
     if auc:
         _check_areas(losses)
@@ -153,18 +187,6 @@ def _check_predictions(losses: Any) -> None:
     undefined = np.isnan(losses.values)
     if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
         raise ValueError("values must be finite numbers, or all NaN for a learner")
-
-
-def _check_groups(groups: np.ndarray, design: Design) -> None:
-    """Refuse groups that are not numbered as `Losses` requires, or divided by the design."""
-    numbered_groups = as_groups(groups, design.n_obs)
-    if (
-        numbered_groups is None
-        or groups.dtype.kind not in "iu"
-        or not np.array_equal(numbered_groups.index, groups)
-    ):
-        raise ValueError("groups must be numbered from 0 in the order in which they first appear")
-    design.check_groups(numbered_groups)
 
 
 def _check_areas(losses: Any) -> None:

@@ -49,21 +49,16 @@ def known_axes(ax: Any, size: tuple[float, float]) -> "Axes":
     ValueError
     """
     if ax is None:
-        return pyplot_axes(size)
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError(MISSING) from error
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
         raise ValueError(f"ax must be matplotlib Axes, got {ax!r:.60}: use pyplot.subplots()[1]")
     return ax
-
-
-def pyplot_axes(size: tuple[float, float]) -> "Axes":
-    """Axes on a new figure of pyplot's, which notebooks show by themselves."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(MISSING) from error
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
 def save_figure(

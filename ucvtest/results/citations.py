@@ -10,7 +10,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from ucvtest.results.fields import ResultFields
+from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import ChangedUnits
 
 _OF_A_PLACE = ("author", "title", "year")
@@ -29,7 +29,7 @@ class HasResults(Protocol):
     """A `Comparison`, which is on a floor above."""
 
     @property
-    def results(self) -> Mapping[tuple[str, str, str], ResultFields]:
+    def results(self) -> Mapping[tuple[str, str, str], TestResult]:
         """All of its results."""
 
 
@@ -65,10 +65,15 @@ class Paper:
         """One line for a list of references."""
         publication = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
         author, title, year = (self.fields[name] for name in _OF_A_PLACE)
-        authors = _listed(str(author).split(" and "))
-        return _without_bibtex(f"{authors} ({year}). {title}. {', '.join(publication)}.")
+        *others, last = str(author).split(" and ")
+        authors = f"{', '.join(others)} and {last}" if others else last
+        text = f"{authors} ({year}). {title}. {', '.join(publication)}."
+        # Without what only BibTeX needs.
+        for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):
+            text = text.replace(code, sign)
+        return text.replace("{", "").replace("}", "")
 
-    def used_by(self, result: ResultFields) -> str | None:
+    def used_by(self, result: TestResult) -> str | None:
         """The parts of the paper that a result rests on; None for nothing of it."""
         parts_used = [use["where"] for use in self.behind if _conditions_hold(use, result)]
         return "; ".join(parts_used) if parts_used else None
@@ -106,7 +111,7 @@ class Citations:
         return self.text
 
 
-def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
+def cite(result: TestResult | HasResults | HasKeys) -> Citations:
     """The papers that a result rests on, as BibTeX and in words.
 
     In addition to the paper of the test these are the sources of the interval, of the variance
@@ -137,14 +142,26 @@ def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     >>> print(found.text.splitlines()[1])
     [mcnemar1947] Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika, 12, 153-157.
     """  # noqa: E501
+    fields = {
+        "author": "{The ucvtest developers}",
+        "title": "ucvtest: honest statistical tests for learning algorithms on one small data set",
+        "note": f"Version {version('ucvtest')}",
+        "year": 2026,
+    }
+    software = Paper("ucvtest", "misc", MappingProxyType(fields))
     keys = getattr(result, "citation_keys", None)
     if isinstance(keys, tuple):
-        return Citations((*(paper for paper in all_papers() if paper.key in keys), _software()))
-    results = [result] if isinstance(result, ResultFields) else _results_of(result)
-    return Citations((*papers_behind(results), _software()))
+        return Citations((*(paper for paper in all_papers() if paper.key in keys), software))
+    results = {"": result} if isinstance(result, TestResult) else getattr(result, "results", None)
+    if not isinstance(results, Mapping):
+        raise TypeError(
+            f"result must be a TestResult or a Comparison, got {type(result).__name__}: "
+            "give what fit, uv.compare, noninferiority or equivalence returned"
+        )
+    return Citations((*papers_behind(results.values()), software))
 
 
-def papers_behind(results: Iterable[ResultFields]) -> tuple[Paper, ...]:
+def papers_behind(results: Iterable[TestResult]) -> tuple[Paper, ...]:
     """The papers of all results, each once, without the software."""
     results = list(results)
     return tuple(
@@ -158,66 +175,31 @@ def papers_behind(results: Iterable[ResultFields]) -> tuple[Paper, ...]:
 def all_papers() -> tuple[Paper, ...]:
     """The whole literature of the package."""
     toml_text = resources.files("ucvtest.results").joinpath("papers.toml").read_text("utf-8")
-    return tuple(_paper(entry) for entry in tomllib.loads(toml_text)["paper"])
+    papers = []
+    for entry in tomllib.loads(toml_text)["paper"]:
+        key, kind, behind = entry.pop("key"), entry.pop("kind"), entry.pop("behind", [])
+        behind = tuple(map(MappingProxyType, behind))
+        papers.append(Paper(key, kind, MappingProxyType(entry), behind))
+    return tuple(papers)
 
 
-def _paper(entry: dict[str, Any]) -> Paper:
-    key, kind, behind = entry.pop("key"), entry.pop("kind"), entry.pop("behind", [])
-    return Paper(key, kind, MappingProxyType(entry), tuple(map(MappingProxyType, behind)))
-
-
-def _software() -> Paper:
-    title = "ucvtest: honest statistical tests for learning algorithms on one small data set"
-    fields = {
-        "author": "{The ucvtest developers}",
-        "title": title,
-        "note": f"Version {version('ucvtest')}",
-        "year": 2026,
-    }
-    return Paper("ucvtest", "misc", MappingProxyType(fields))
-
-
-def _results_of(comparison: Any) -> list[ResultFields]:
-    results = getattr(comparison, "results", None)
-    if not isinstance(results, Mapping):
-        raise TypeError(
-            f"result must be a TestResult or a Comparison, got {type(comparison).__name__}: "
-            "give what fit, uv.compare, noninferiority or equivalence returned"
-        )
-    return list(results.values())
-
-
-def _conditions_hold(conditions: Mapping[str, str], result: ResultFields) -> bool:
+def _conditions_hold(conditions: Mapping[str, str], result: TestResult) -> bool:
     """Whether a result is one of those that a table [[paper.behind]] describes."""
     if result.settings.get("test") != conditions.get("test", result.settings.get("test")):
         return False
-    return all(
-        re.search(pattern, _text_of(result, name)) is not None
-        for name, pattern in conditions.items()
-        if name not in ("test", "where")
-    )
-
-
-def _text_of(result: ResultFields, name: str) -> str:
-    """A field, or a part of one, as text; empty if there is none."""
-    field, _, attribute = name.partition(".")
-    value = getattr(result, field)
-    if isinstance(value, ChangedUnits):
-        # In other units it is the same method.
-        value = value.rule
-    if attribute:
-        value = (
-            value.get(attribute) if isinstance(value, Mapping) else getattr(value, attribute, None)
-        )
-    return "" if value is None else str(value)
-
-
-def _listed(authors: list[str]) -> str:
-    return authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
-
-
-def _without_bibtex(bibtex_text: str) -> str:
-    """Text without what only BibTeX needs."""
-    for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):
-        bibtex_text = bibtex_text.replace(code, sign)
-    return bibtex_text.replace("{", "").replace("}", "")
+    for name, pattern in conditions.items():
+        if name in ("test", "where"):
+            continue
+        # A field, or a part of one, as text; empty if there is none.
+        field, _, attribute = name.partition(".")
+        value = getattr(result, field)
+        if isinstance(value, ChangedUnits):
+            # In other units it is the same method.
+            value = value.rule
+        if attribute and isinstance(value, Mapping):
+            value = value.get(attribute)
+        elif attribute:
+            value = getattr(value, attribute, None)
+        if re.search(pattern, "" if value is None else str(value)) is None:
+            return False
+    return True

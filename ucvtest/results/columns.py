@@ -1,13 +1,15 @@
-"""The main numbers of many results of one test, as arrays."""
+"""Results of many pairs: their main numbers as arrays, each result when it is asked for."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.results.fields import quiet_interval
+from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import wald_interval
 
@@ -41,9 +43,9 @@ class ResultColumns:
     ----------
     pairs : tuple of (str, str)
     numbers : PairNumbers
-    special : mapping of int to ResultFields
+    special : mapping of int to TestResult
         The results that are not plain, by their places.
-    like : ResultFields, optional
+    like : TestResult, optional
         A plain result: its words, its null value and its bounds are those of all plain ones.
     """
 
@@ -51,17 +53,21 @@ class ResultColumns:
         self,
         pairs: tuple[Pair, ...],
         numbers: PairNumbers,
-        special: Mapping[int, ResultFields],
-        like: ResultFields | None = None,
+        special: Mapping[int, TestResult],
+        like: TestResult | None = None,
     ) -> None:
         self.pairs = pairs
         self._rules, self._like, self._special = (numbers.rules, numbers.rule_of), like, special
-        self.estimate, self.se, self.statistic, self.pvalue, self.df = (
-            _with_special(getattr(numbers, name), special, name) for name in NUMBERS
-        )
+        columns = []
+        for name in NUMBERS:
+            column = np.array(getattr(numbers, name), dtype=float)
+            column[list(special)] = [getattr(result, name) for result in special.values()]
+            column.flags.writeable = False
+            columns.append(column)
+        self.estimate, self.se, self.statistic, self.pvalue, self.df = columns
 
     @classmethod
-    def of(cls, results: Mapping[Pair, ResultFields] | Self) -> Self:
+    def of(cls, results: Mapping[Pair, TestResult] | Self) -> Self:
         """The numbers of results that exist; as they are where they are columns already."""
         if isinstance(results, cls):
             return results
@@ -74,7 +80,7 @@ class ResultColumns:
         return len(self.pairs)
 
     @property
-    def first(self) -> ResultFields:
+    def first(self) -> TestResult:
         """One of the results: a plain one if there is any."""
         return next(iter(self._special.values())) if self._like is None else self._like
 
@@ -88,7 +94,7 @@ class ResultColumns:
             values[place] = getattr(result, name)
         return values
 
-    def intervals(self, level_of: Callable[[ResultFields], float]) -> list[tuple[float, float]]:
+    def intervals(self, level_of: Callable[[TestResult], float]) -> list[tuple[float, float]]:
         """The intervals of `quiet_interval`, each at one minus the level that a result asks for."""
         ends = np.empty((len(self), 2))
         if self._like is not None:
@@ -97,7 +103,7 @@ class ResultColumns:
             ends[place] = quiet_interval(result, level_of(result))
         return [(low, high) for low, high in ends.tolist()]
 
-    def _plain_intervals(self, like: ResultFields, alpha: float) -> np.ndarray:
+    def _plain_intervals(self, like: TestResult, alpha: float) -> np.ndarray:
         rules, rule_of = self._rules
         if rule_of is not None:
             of_rules = [rule.interval(like.alternative, alpha) for rule in rules]
@@ -113,8 +119,81 @@ class ResultColumns:
         return np.where(np.isfinite(limits), np.clip(limits, *like.bounds), limits)
 
 
-def _with_special(column: np.ndarray, special: Mapping[int, ResultFields], name: str) -> np.ndarray:
-    column = np.array(column, dtype=float)
-    column[list(special)] = [getattr(result, name) for result in special.values()]
-    column.flags.writeable = False
-    return column
+Key = tuple[str, str, str]
+
+
+class PairResults(Mapping[Pair, TestResult]):
+    """The results of one test, which are made when they are asked for; their numbers exist.
+
+    Parameters
+    ----------
+    columns : ResultColumns
+        Their numbers.
+    result_of : callable
+        Makes the result of a pair.
+    """
+
+    def __init__(self, columns: ResultColumns, result_of: Callable[[Pair], TestResult]) -> None:
+        self.columns, self._result_of = columns, result_of
+        self._places = {pair: place for place, pair in enumerate(columns.pairs)}
+        self._made: dict[Pair, TestResult] = {}
+
+    def __getitem__(self, pair: Pair) -> TestResult:
+        if pair not in self._places:
+            raise KeyError(pair)
+        if pair not in self._made:
+            self._made[pair] = self._result_of(pair)
+        return self._made[pair]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.columns.pairs)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __contains__(self, pair: object) -> bool:
+        return pair in self._places
+
+
+class ResultsOfTests(Mapping[Key, TestResult]):
+    """The results of several tests, under the keys of a comparison.
+
+    Parameters
+    ----------
+    by_test : mapping of str to (mapping of pair to TestResult)
+    """
+
+    def __init__(self, by_test: Mapping[str, Mapping[Pair, TestResult]]) -> None:
+        self.by_test = dict(by_test)
+
+    @property
+    def columns(self) -> dict[str, ResultColumns]:
+        """The numbers of each test."""
+        return {
+            test: results.columns if isinstance(results, PairResults) else ResultColumns.of(results)
+            for test, results in self.by_test.items()
+        }
+
+    def __getitem__(self, key: Key) -> TestResult:
+        if key not in self:
+            raise KeyError(key)
+        test, first, second = key
+        return self.by_test[test][first, second]
+
+    def __contains__(self, key: object) -> bool:
+        # No result is made for that.
+        if not (isinstance(key, tuple) and len(key) == 3):
+            return False
+        test, *pair = key
+        return tuple(pair) in self.by_test.get(test, {})
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results of {', '.join(self.by_test)}>"
+
+    def __iter__(self) -> Iterator[Key]:
+        return chain.from_iterable(
+            ((test, *pair) for pair in results) for test, results in self.by_test.items()
+        )
+
+    def __len__(self) -> int:
+        return sum(map(len, self.by_test.values()))

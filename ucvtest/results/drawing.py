@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,9 @@ from ucvtest.results.axes import (
     save_figure,
     use_ratio_axis,
 )
-from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
+from ucvtest.results.fields import check_alpha, quiet_interval
 from ucvtest.results.plot_data import Layer, Mark, Picture, Role
+from ucvtest.results.result import TestResult
 from ucvtest.results.wording import direction, percent
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _Interval:
 
 
 def plot_result(
-    result: ResultFields,
+    result: TestResult,
     ax: "Axes | None" = None,
     alpha: float = 0.05,
     *,
@@ -63,19 +64,22 @@ def plot_result(
     check_alpha(alpha)
     kind = _known_kind(result, kind)
     ax = known_axes(ax, _size(result, kind, alpha))
-    if kind in result.pictures:
-        return _draw_picture(ax, result, result.pictures[kind])
-    return _draw_intervals(ax, result, alpha)
+    if kind not in result.pictures:
+        return _draw_intervals(ax, result, alpha)
+    draw_layers(ax, result.pictures[kind], _title(result))
+    if result.status != "ok":
+        _note_status(ax, result.status)
+    return ax
 
 
-def _known_kind(result: ResultFields, kind: str | None) -> str:
+def _known_kind(result: TestResult, kind: str | None) -> str:
     kinds = result.plot_kinds
     if kind is not None and (not isinstance(kind, str) or kind not in kinds):
         raise ValueError(f"kind={kind!r:.60} is unknown: this result has {', '.join(kinds)}")
     return kind or kinds[0]
 
 
-def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
+def _draw_intervals(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
     lines = _lines(result, alpha)
     if result.contrast == "ratio":
         use_ratio_axis(ax)
@@ -88,12 +92,21 @@ def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
     for line_number, line in enumerate(lines):
         colour, sizes = (CHOSEN, (2.4, 7, 7)) if line.chosen else (GREY, (1.4, 7, 4.5))
         draw_interval(ax, result.estimate, line.ends, -line_number, colour=colour, sizes=sizes)
-    _label(ax, result, lines)
+    label_intervals(ax, [line.label for line in lines])
+    ax.get_yticklabels()[0].set_color(CHOSEN)
+    room = room_for_text(ax)
+    small = "medium" if room is None else "small"
+    ax.set_xlabel(textwrap.fill(result.estimand, room or 70), **PLAIN)
+    pad = 18 if room is None else 6
+    ax.set_title(_title(result, room or 70), loc="left", fontsize=small, pad=pad, **PLAIN)
+    name_sides(ax, result)
+    if result.status != "ok":
+        _note_status(ax, result.status)
     return ax
 
 
 def save_plot(
-    result: ResultFields,
+    result: TestResult,
     path: str | Path,
     *,
     alpha: float = 0.05,
@@ -105,17 +118,10 @@ def save_plot(
     save_figure(lambda ax: plot_result(result, ax, alpha, kind=kind), path, size, dpi)
 
 
-def _size(result: ResultFields, kind: str, alpha: float) -> tuple[float, float]:
+def _size(result: TestResult, kind: str, alpha: float) -> tuple[float, float]:
     if kind in result.pictures:
         return PICTURE_SIZE
     return (6.4, 1.7 + 0.32 * len(_lines(result, alpha)))
-
-
-def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
-    draw_layers(ax, picture, _title(result))
-    if result.status != "ok":
-        _note_status(ax, result.status)
-    return ax
 
 
 def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
@@ -195,11 +201,17 @@ _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
 }
 
 
-def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
+def _lines(result: TestResult, alpha: float) -> list[_Interval]:
     """The interval of the result first, then those of the other variance estimators."""
     interval = quiet_interval(result, alpha)
     variance_name = result.diagnostics.get("variance")
-    lines = [_Interval(_chosen_label(result, interval, alpha), interval, chosen=True)]
+    label = variance_name if isinstance(variance_name, str) else ""
+    level = percent(1 - alpha)
+    if math.isnan(interval[0]):
+        label = label or "estimate"
+    else:
+        label = f"{label}, {level}" if label else f"{level} {result.interval_name}"
+    lines = [_Interval(label, interval, chosen=True)]
     table = result.tables.get(TABLE, {})
     if not {"variance", "conf_low", "conf_high"} <= set(table):
         return lines
@@ -211,29 +223,7 @@ def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
     ]
 
 
-def _chosen_label(result: ResultFields, interval: tuple[float, float], alpha: float) -> str:
-    variance_name = result.diagnostics.get("variance")
-    name = variance_name if isinstance(variance_name, str) else ""
-    if math.isnan(interval[0]):
-        return name or "estimate"
-    level = percent(1 - alpha)
-    return f"{name}, {level}" if name else f"{level} {result.interval_name}"
-
-
-def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
-    label_intervals(ax, [line.label for line in lines])
-    ax.get_yticklabels()[0].set_color(CHOSEN)
-    room = room_for_text(ax)
-    small = "medium" if room is None else "small"
-    ax.set_xlabel(textwrap.fill(result.estimand, room or 70), **PLAIN)
-    pad = 18 if room is None else 6
-    ax.set_title(_title(result, room or 70), loc="left", fontsize=small, pad=pad, **PLAIN)
-    name_sides(ax, result)
-    if result.status != "ok":
-        _note_status(ax, result.status)
-
-
-def _title(result: ResultFields, room: int = 70) -> str:
+def _title(result: TestResult, room: int = 70) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
     longest = min(60, room)
     names_given = [
@@ -243,7 +233,7 @@ def _title(result: ResultFields, room: int = 70) -> str:
     return textwrap.fill(link.join(names_given) or result.method, room)
 
 
-def name_sides(ax: "Axes", result: ResultFields) -> None:
+def name_sides(ax: "Axes", result: TestResult) -> None:
     """Say on which side of no contrast which learner is better."""
     better_sides, middle = direction(result), result.same
     left_limit, right_limit = ax.get_xlim()

@@ -1,15 +1,12 @@
 """Results whose limits lie within what can be, and say where a limit was cut."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
 
-from ucvtest.results.fields import ResultFields, method_interval
+from ucvtest.results.fields import method_interval
+from ucvtest.results.result import TestResult
 from ucvtest.results.wording import percent
 from ucvtest.stats.limits import holding, within
-
-Result = TypeVar("Result", bound=ResultFields)
 
 LEVEL = 0.05
 """Of the interval that notes of results are about, and of tables."""
@@ -18,7 +15,9 @@ ROUNDING = 1e-9
 """Changes of a limit that nobody sees."""
 
 
-def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, float]) -> Result:
+def bounded(
+    result: TestResult, bounds: tuple[float, float], of_one: tuple[float, float]
+) -> TestResult:
     """The result of an estimand between `bounds`, with a note where that cuts its 95% interval.
 
     `of_one` is what the value of a single learner can be. Intervals in tables are cut too. A
@@ -26,20 +25,18 @@ def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, fl
     """
     if math.isnan(method_interval(result, LEVEL)[0]):
         return result
-    bounded_result = replace(
-        result,
-        bounds=bounds,
-        tables={
-            title: _cut(table, of_one if title == "Learners" else bounds)
-            for title, table in result.tables.items()
-        },
-    )
-    return replace(
-        bounded_result, notes=(*bounded_result.notes, *limit_notes(bounded_result, LEVEL))
-    )
+    tables = dict(result.tables)
+    for title, table in tables.items():
+        if {"conf_low", "conf_high"} <= set(table):
+            own_bounds = of_one if title == "Learners" else bounds
+            pairs = zip(table["conf_low"], table["conf_high"], strict=True)
+            lows, highs = zip(*(within(pair, own_bounds) for pair in pairs), strict=True)
+            tables[title] = {**table, "conf_low": lows, "conf_high": highs}
+    result = replace(result, bounds=bounds, tables=tables)
+    return replace(result, notes=(*result.notes, *limit_notes(result, LEVEL)))
 
 
-def limit_notes(result: ResultFields, alpha: float) -> list[str]:
+def limit_notes(result: TestResult, alpha: float) -> list[str]:
     """What became of the limits that the method gives at this level."""
     interval = method_interval(result, alpha)
     if math.isnan(interval[0]):
@@ -68,21 +65,10 @@ def limit_notes(result: ResultFields, alpha: float) -> list[str]:
     return notes
 
 
-def notes_at(result: ResultFields, alpha: float) -> tuple[str, ...]:
+def notes_at(result: TestResult, alpha: float) -> tuple[str, ...]:
     """The notes of a result, with those on its limits at another level than 95%."""
     notes_at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
     return (*result.notes, *(note for note in notes_at_level if note not in result.notes))
-
-
-def _cut(
-    table: Mapping[str, tuple[Any, ...]], bounds: tuple[float, float]
-) -> Mapping[str, tuple[Any, ...]]:
-    if not {"conf_low", "conf_high"} <= set(table):
-        return table
-    pairs = zip(table["conf_low"], table["conf_high"], strict=True)
-    cut_intervals = [within(pair, bounds) for pair in pairs]
-    lows, highs = (tuple(pair[limit_index] for pair in cut_intervals) for limit_index in (0, 1))
-    return {**table, "conf_low": lows, "conf_high": highs}
 
 
 def _differ(old_limits: tuple[float, ...], new_limits: tuple[float, ...]) -> bool:

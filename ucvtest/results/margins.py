@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ucvtest.common.checks import check_is_float, check_number, check_switch, is_number
 from ucvtest.results.citations import papers_behind
-from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.results.fields import quiet_interval
+from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, to_plain
 from ucvtest.results.wording import named, percent, pvalue_text
 from ucvtest.stats.wald import Alternative, wald_pvalue
@@ -227,7 +228,7 @@ class NoninferiorityResult(_MarginResult):
 
 
 def equivalence(
-    result: ResultFields, low: float, high: float, *, alpha: float = 0.05
+    result: TestResult, low: float, high: float, *, alpha: float = 0.05
 ) -> EquivalenceResult:
     """As `ucvtest.TestResult.equivalence` says."""
     common_fields = _common(result, alpha, "equivalence")
@@ -249,7 +250,7 @@ def equivalence(
 
 
 def noninferiority(
-    result: ResultFields, margin: float, *, alpha: float = 0.05
+    result: TestResult, margin: float, *, alpha: float = 0.05
 ) -> NoninferiorityResult:
     """As `ucvtest.TestResult.noninferiority` says."""
     common_fields = _common(result, alpha, "noninferiority")
@@ -278,7 +279,7 @@ def noninferiority(
     )
 
 
-def _common(result: ResultFields, alpha: Any, question_name: str) -> dict[str, Any]:
+def _common(result: TestResult, alpha: Any, question_name: str) -> dict[str, Any]:
     """What both answers say of the result, which must be one that has an interval."""
     check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 0.5:
@@ -306,7 +307,7 @@ def _common(result: ResultFields, alpha: Any, question_name: str) -> dict[str, A
     }
 
 
-def _pvalue(result: ResultFields, name: str, bound: float, alternative: Alternative) -> float:
+def _pvalue(result: TestResult, name: str, bound: float, alternative: Alternative) -> float:
     """One-sided p-value of the hypothesis that the estimand is on the other side of the bound."""
     lower_bound, upper_bound = result.bounds
     rule_pvalue = math.nan if result.rule is None else result.rule.pvalue(bound, alternative)

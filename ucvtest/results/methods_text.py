@@ -6,8 +6,8 @@ from typing import Any
 
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.citations import papers_behind
-from ucvtest.results.fields import ResultFields
-from ucvtest.stats.interval_rules import ChangedUnits, Rule
+from ucvtest.results.result import TestResult
+from ucvtest.stats.interval_rules import ChangedUnits
 
 INTERVALS = {
     "binomial": "Clopper and Pearson's exact one",
@@ -43,22 +43,29 @@ LABELINGS = {
 }
 
 
-def methods_text(result: ResultFields) -> str:
+def methods_text(result: TestResult) -> str:
     """The sentences that this result gives rise to, in a fixed order."""
+    clusters, seed = "", result.settings.get("rng")
+    if "n_groups" in result.diagnostics:
+        clusters = (
+            f"Observations came in {result.diagnostics['n_groups']} clusters, which were the units "
+            "of counting and of learning and test sets."
+        )
+    seeded = f", random numbers from seed {seed}" if isinstance(seed, int) else ""
     sentences = [
         _question(result),
         _estimand(result),
-        _left_out(result),
-        _clusters(result),
+        *(note for note in result.notes if note.endswith("left out (missing='drop').")),
+        clusters,
         _resampling(result),
         _uncertainty(result),
         _hypothesis(result),
-        _software(result),
+        f"Computed by ucvtest {version('ucvtest')} [@ucvtest]{seeded}.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _question(result: ResultFields) -> str:
+def _question(result: TestResult) -> str:
     settings = result.settings
     first, second = settings.get("learner"), settings.get("other")
     # As pandoc reads citations, with the keys of the BibTeX entries.
@@ -67,7 +74,13 @@ def _question(result: ResultFields) -> str:
     method_clause = (
         f"on {result.n_obs} observations by the following method: {result.method}{cited}."
     )
-    measure = _measure(result)
+    loss = settings.get("loss") or settings.get("metric")
+    if loss == "accuracy" and result.better == "higher":
+        measure = "accuracy"
+    elif _ranks_pairs(loss) or result.better == "higher":
+        measure = "AUC" if "AUC" in result.estimand else "score"
+    else:
+        measure = "error rate" if loss in ("zero_one", "error") else "expected loss"
     if second is None:
         return f"The {measure} of {first} was estimated {method_clause}"
     plural = {"expected loss": "expected losses", "accuracy": "accuracies"}.get(
@@ -76,16 +89,7 @@ def _question(result: ResultFields) -> str:
     return f"The {plural} of {first} (first) and {second} (second) were compared {method_clause}"
 
 
-def _measure(result: ResultFields) -> str:
-    loss = result.settings.get("loss") or result.settings.get("metric")
-    if _ranks_pairs(loss) or result.better == "higher":
-        if loss == "accuracy":
-            return "accuracy"
-        return "AUC" if "AUC" in result.estimand else "score"
-    return "error rate" if loss in ("zero_one", "error") else "expected loss"
-
-
-def _estimand(result: ResultFields) -> str:
+def _estimand(result: TestResult) -> str:
     contrast = ""
     if result.settings.get("other") is not None:
         contrast_word = "over" if result.contrast == "ratio" else "minus"
@@ -104,29 +108,20 @@ def _ranks_pairs(name: Any) -> bool:
     return metric is not None and metric.ranks_pairs
 
 
-def _left_out(result: ResultFields) -> str:
-    return " ".join(note for note in result.notes if note.endswith("left out (missing='drop')."))
-
-
-def _clusters(result: ResultFields) -> str:
-    if "n_groups" not in result.diagnostics:
-        return ""
-    return (
-        f"Observations came in {result.diagnostics['n_groups']} clusters, which were the units of "
-        "counting and of learning and test sets."
-    )
-
-
-def _resampling(result: ResultFields) -> str:
+def _resampling(result: TestResult) -> str:
     if result.settings.get("source") == "predictions":
         return "Predictions were given, and no model was fitted."
-    clauses = [clause for clause in (_design(result), _learn_size(result)) if clause]
+    clauses, size = [_design(result)], result.settings.get("learn_size")
+    # The size of the sample is what the estimate is about, and no set was learnt from.
+    if size is not None and size != result.n_obs:
+        clauses.append(f"learning-set size {_number(size)}")
+    clauses = [clause for clause in clauses if clause]
     resampling_clause = f"Resampling: {', '.join(clauses)}; " if clauses else ""
     fits = f"{result.n_fits} model fit{'s' if result.n_fits != 1 else ''} in all."
     return f"{resampling_clause}{fits}"
 
 
-def _design(result: ResultFields) -> str:
+def _design(result: TestResult) -> str:
     settings, numbers = result.settings, result.diagnostics
     if "design" in settings:
         return str(settings["design"])
@@ -151,15 +146,7 @@ def _design(result: ResultFields) -> str:
     return ""
 
 
-def _learn_size(result: ResultFields) -> str:
-    size = result.settings.get("learn_size")
-    if size == result.n_obs:
-        # What the estimate is about, and no set that was learnt from.
-        return ""
-    return "" if size is None else f"learning-set size {_number(size)}"
-
-
-def _uncertainty(result: ResultFields) -> str:
+def _uncertainty(result: TestResult) -> str:
     if math.isnan(result.se) and result.rule is None:
         return ""
     clauses = []
@@ -167,9 +154,15 @@ def _uncertainty(result: ResultFields) -> str:
     if isinstance(variance, str):
         clauses.append(f"The variance estimate is {variance!r}")
     name = result.interval_name if result.interval_name != "interval" else "confidence interval"
-    interval_method = (
-        _reference(result) if result.rule is None else _of_rule(result.rule, result.reference)
-    )
+    rule, interval_method = result.rule, ""
+    if rule is not None:
+        interval_method = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
+        if result.reference == "normal":
+            interval_method = interval_method.replace("Student's t", "normal")
+    elif result.reference == "normal":
+        interval_method = "normal"
+    elif result.reference == "t":
+        interval_method = f"Student's t with {_number(result.df)} degrees of freedom"
     if interval_method:
         clauses.append(f"the {name} is {interval_method}")
     error = result.diagnostics.get("mc_se_estimate", math.nan)
@@ -179,26 +172,7 @@ def _uncertainty(result: ResultFields) -> str:
     return f"{joined_clauses[:1].upper()}{joined_clauses[1:]}." if joined_clauses else ""
 
 
-def _of_rule(rule: Rule, reference: str) -> str:
-    """The interval of a rule, which may refer to the normal distribution instead of Student's t."""
-    interval_method = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
-    return (
-        interval_method.replace("Student's t", "normal")
-        if reference == "normal"
-        else interval_method
-    )
-
-
-def _reference(result: ResultFields) -> str:
-    """The symmetric interval by its reference distribution; nothing if there is none."""
-    if result.reference == "normal":
-        return "normal"
-    if result.reference == "t":
-        return f"Student's t with {_number(result.df)} degrees of freedom"
-    return ""
-
-
-def _hypothesis(result: ResultFields) -> str:
+def _hypothesis(result: TestResult) -> str:
     if result.posterior is not None:
         rope = f" (half width {_number(result.posterior.rope)})" if result.posterior.rope else ""
         return (
@@ -211,12 +185,6 @@ def _hypothesis(result: ResultFields) -> str:
     sided = {"two-sided": "two-sided", "less": "one-sided (below)", "greater": "one-sided (above)"}
     under = f", assuming {result.assumption}" if result.assumption else ""
     return f"The p-value is {sided[result.alternative]}, of the hypothesis that {tested}{under}."
-
-
-def _software(result: ResultFields) -> str:
-    seed = result.settings.get("rng")
-    seeded = f", random numbers from seed {seed}" if isinstance(seed, int) else ""
-    return f"Computed by ucvtest {version('ucvtest')} [@ucvtest]{seeded}."
 
 
 def _number(value: Any) -> str:

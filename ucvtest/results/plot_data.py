@@ -44,7 +44,8 @@ class Layer:
             object.__setattr__(self, name, values)
         needs_x, needs_y = self.mark != "horizontal", self.mark != "vertical"
         if bool(self.x.size) != needs_x or bool(self.y.size) != needs_y:
-            raise ValueError(f"a layer of {self.mark} needs {_needs(needs_x, needs_y)}")
+            needed = "x and y" if needs_x and needs_y else "x alone" if needs_x else "y alone"
+            raise ValueError(f"a layer of {self.mark} needs {needed}")
         if needs_x and needs_y and self.x.shape != self.y.shape:
             raise ValueError(f"x has shape {self.x.shape}, y {self.y.shape}: they must be equal")
 
@@ -87,7 +88,3 @@ class Picture:
         """The picture that `to_dict` was called on."""
         layers = tuple(Layer(**layer) for layer in data["layers"])
         return cls(data["xlabel"], data["ylabel"], layers, data["title"], data.get("places", ()))
-
-
-def _needs(x: bool, y: bool) -> str:
-    return "x and y" if x and y else "x alone" if x else "y alone"

@@ -1,21 +1,36 @@
 """The result of a test: an immutable value that reads like a statsmodels result."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ucvtest.common.checks import named_options
-from ucvtest.results.fields import ResultFields
+from ucvtest.common.checks import check_is_float, is_number, named_options
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.notes import in_brief, lines_of, with_lines
+from ucvtest.results.fields import (
+    Better,
+    ConfidenceInterval,
+    Contrast,
+    Posterior,
+    quiet_interval,
+)
+from ucvtest.results.plot_data import Picture
+from ucvtest.results.serialising import Saved
+from ucvtest.stats.interval_rules import Rule, rule_from_dict
+from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from statsmodels.iolib.summary import Summary
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TestResult(ResultFields):
+@dataclass(frozen=True, eq=False)
+class TestResult(Saved):
     """Outcome of a hypothesis test about a learning algorithm.
 
     Unpacks to ``(statistic, pvalue)``. Numbers without a value are NaN, and `status` says why.
@@ -98,6 +113,128 @@ class TestResult(ResultFields):
 
     # pytest would otherwise take the name for a test class.
     __test__ = False
+
+    estimate: float
+    se: float
+    variance: float
+    statistic: float
+    pvalue: float
+    df: float
+    null_value: float
+    alternative: Alternative
+    method: str
+    estimand: str
+    reference: str
+    status: str
+    n_obs: int
+    n_fits: int
+    elapsed: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    # A better learner's estimate is lower (losses) or higher (AUCs): names the sides of zero.
+    better: Better = "lower"
+    # What the verdict calls the interval, where it is none of confidence.
+    interval_name: str = "interval"
+    # A clause for the verdict and the summary, where no value of the estimand is tested.
+    null_hypothesis: str | None = None
+    # What p-value and interval rest on beyond the data; stands behind them in the verdict.
+    assumption: str | None = None
+    # What the verdict states in the place of a test.
+    posterior: Posterior | None = None
+    # The rule behind p-value and interval, unless these are plain studentised ones.
+    rule: Rule | None = None
+    # What a comparison of two learners estimates; of a ratio `se` is that of the logarithm.
+    contrast: Contrast = "difference"
+    # The smallest and the largest value that the estimand can have: intervals are cut to it.
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    # Results of former versions do not have it, and can be read.
+    _later: ClassVar[Mapping[str, Any]] = {"bounds": [-math.inf, math.inf]}
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        low, high = quiet_interval(self, 0.05)
+        interval = "" if math.isnan(low) else f"conf_int=({low:.6g}, {high:.6g}), "
+        return (
+            f"{type(self).__name__}("
+            f"method={self.method!r}, estimate={self.estimate:.6g}, {interval}se={self.se:.6g}, "
+            f"statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, status={self.status!r})"
+        )
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float]:
+        """Confidence interval for the estimand, one-sided for a one-sided alternative.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level, in (0, 1).
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end; both NaN, with a warning that says why, if the method or this
+            result gives no interval. The p-value is at most `alpha` exactly when the interval of
+            the method leaves out the null value. Limits beyond `bounds`, what the estimand can be,
+            are cut; p-values stay. An interval that leaves out its estimate is extended to it.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is outside (0, 1).
+        """
+        interval = quiet_interval(self, alpha)
+        if math.isnan(interval[0]):
+            reason = self.status if self.status != "ok" else f"the {self.method} gives none"
+            warn_caller(f"no confidence interval: {reason}")
+        return interval
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
+        check_is_float("confidence_level", confidence_level, "0.95")
+        if not is_number(confidence_level) or not 0 < confidence_level < 1:
+            raise ValueError(
+                f"confidence_level must lie between 0 and 1, got {confidence_level!r:.60}: use 0.95"
+            )
+        return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
+
+    def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
+        """The main numbers as a data frame with one row."""
+        import pandas as pd
+
+        low, high = quiet_interval(self, alpha)
+        row = {
+            "estimate": self.estimate,
+            "se": self.se,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "df": self.df,
+            "conf_low": low,
+            "conf_high": high,
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+            "method": self.method,
+            "n_obs": self.n_obs,
+            "n_fits": self.n_fits,
+            "status": self.status,
+        }
+        return pd.DataFrame([row])
+
+    @property
+    def same(self) -> float:
+        """What the contrast is where two learners are equally good."""
+        return 1.0 if self.contrast == "ratio" else 0.0
+
+    @property
+    def plot_kinds(self) -> tuple[str, ...]:
+        """The kinds of picture that `plot` can draw, its default first."""
+        kinds = ("interval", *self.pictures)
+        has_interval = not all(map(math.isnan, quiet_interval(self, 0.05)))
+        return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
     def __str__(self) -> str:
         from ucvtest.results.summary import tables
@@ -268,9 +405,9 @@ class TestResult(ResultFields):
         rest : str
             Where to find the other notes.
         """
-        from ucvtest.results.summary import brief_notes
+        from ucvtest.results.summary import all_notes
 
-        return brief_notes(self, rest)
+        return in_brief(all_notes(self, 0.05), rest)
 
     def plot(
         self, ax: "Axes | None" = None, alpha: float = 0.05, *, kind: str | None = None
@@ -335,6 +472,30 @@ class TestResult(ResultFields):
         from ucvtest.results.drawing import save_plot
 
         save_plot(self, path, alpha=alpha, dpi=dpi, kind=kind)
+
+    def _plain(self) -> dict[str, Any]:
+        """The fields, and next to the notes the lines of those that have one."""
+        lines = lines_of(self.notes)
+        return {**super()._plain(), **({"note_lines": lines} if lines else {})}
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values(data)
+        if values["posterior"] is not None:
+            values["posterior"] = Posterior(**values["posterior"])
+        if values["rule"] is not None:
+            values["rule"] = rule_from_dict(values["rule"])
+        values["pictures"] = {
+            kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+        }
+        values["notes"] = with_lines(values["notes"], data.get("note_lines", {}))
+        low, high = values["bounds"]
+        values["bounds"] = (float(low), float(high))
+        values["tables"] = {
+            title: {column: tuple(cells) for column, cells in table.items()}
+            for title, table in values["tables"].items()
+        }
+        return values
 
 
 def was_interrupted(result: TestResult) -> bool:

@@ -58,7 +58,10 @@ class Saved(ByValue):
         ValueError
             If `data` was not written by `to_dict`, or in another version of its format.
         """
-        _check_format(data, cls, cls._result_kind, cls._version)
+        format_name = data.get("format") if isinstance(data, Mapping) else None
+        if not isinstance(format_name, str) or format_name != f"ucvtest.{cls.__name__}":
+            raise ValueError(f"data is not a {cls._result_kind} written by {cls.__name__}.to_dict")
+        check_format_version("data", data.get("version"), cls._version)
         data = {**cls._later, **data}
         missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
         if missing:
@@ -67,13 +70,13 @@ class Saved(ByValue):
             )
         with reading(cls._result_kind):
             values = cls._values(data)
-            # Text for a list would be read letter by letter.
-            texts = {
-                name: field_value
-                for name, field_value in data.items()
-                if isinstance(field_value, str)
-            }
-            _check_types(cls, values | {name: texts[name] for name in values.keys() & texts.keys()})
+            # Fields of another type than declared would fail when they are used.
+            hints = get_type_hints(cls)
+            for name, value in values.items():
+                # Text for a list would be read letter by letter.
+                read = data[name] if isinstance(data[name], str) else value
+                if not _has_type(read, hints.get(name, Any)):
+                    raise TypeError(f"{name} is of another type: got {read!r:.60}")
             restored = cls(**values)
             # Deeper parts, such as settings and tables, are used when they are shown.
             str(restored.summary() if hasattr(restored, "summary") else restored)
@@ -99,26 +102,13 @@ def reading(result_kind: str) -> Iterator[None]:
         raise ValueError(f"data contains no {result_kind} that can be used: {error}") from error
 
 
-def _check_format(data: Any, kind: type, result_kind: str, version: int) -> None:
-    """Refuse what `to_dict` of the class has not written, or another format than `version`."""
-    format_name = data.get("format") if isinstance(data, Mapping) else None
-    if not isinstance(format_name, str) or format_name != f"ucvtest.{kind.__name__}":
-        raise ValueError(f"data is not a {result_kind} written by {kind.__name__}.to_dict")
-    check_format_version("data", data.get("version"), version)
-
-
-def _check_types(kind: type, values: Mapping[str, Any]) -> None:
-    """Refuse fields of another type than declared, which would fail when they are used."""
-    hints = get_type_hints(kind)
-    for name, value in values.items():
-        if not _has_type(value, hints.get(name, Any)):
-            raise TypeError(f"{name} is of another type: got {value!r:.60}")
-
-
 def _has_type(value: Any, hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType):
         return any(_has_type(value, type_argument) for type_argument in get_args(hint))
-    kind = _plain_type(hint)
+    # The class behind a type such as ``tuple[str, ...]``; text for a choice of words.
+    kind = get_origin(hint) or hint
+    if kind is Literal:
+        kind = type(get_args(hint)[0])
     if kind is NoneType:
         return value is None
     if kind not in TOLD_APART:
@@ -128,14 +118,6 @@ def _has_type(value: Any, hint: Any) -> bool:
     if kind in (int, float):
         return isinstance(value, (int, kind)) and not isinstance(value, bool)
     return bool(isinstance(value, kind))
-
-
-def _plain_type(hint: Any) -> Any:
-    """The class behind a type such as ``tuple[str, ...]``; text for a choice of words."""
-    origin = get_origin(hint)
-    if origin is Literal:
-        return type(get_args(hint)[0])
-    return hint if origin is None else origin
 
 
 TOLD_APART = (bool, int, float, str, tuple, Mapping)

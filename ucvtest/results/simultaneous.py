@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.common.equality import ByValue
 from ucvtest.results.columns import Pair, ResultColumns
-from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
 from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
@@ -154,21 +154,16 @@ class JointEstimates(ByValue):
         within_chance: np.ndarray = farthest <= least_critical
         # Only between these bounds simulation decides, which takes a while for many learners.
         for learner_number in np.flatnonzero(~within_chance & (farthest <= most_critical)).tolist():
-            within_chance[learner_number] = not self._is_worse(
-                learner_number, float(farthest[learner_number]), alpha
-            )
+            question = (alpha, learner_number)
+            if question not in self._worse:
+                distance = float(farthest[learner_number])
+                self._worse[question] = self.errors.exceeds_worst(learner_number, distance, alpha)
+            within_chance[learner_number] = not self._worse[question]
         return within_chance
-
-    def _is_worse(self, learner_number: int, distance: float, alpha: float) -> bool:
-        """Whether its largest distance to another learner is more than chance explains."""
-        question = (alpha, learner_number)
-        if question not in self._worse:
-            self._worse[question] = self.errors.exceeds_worst(learner_number, distance, alpha)
-        return self._worse[question]
 
     @cached_property
     def _worse(self) -> dict[tuple[float, int], bool]:
-        """Answers by level and place."""
+        """Whether chance does not explain the largest distance, by level and place."""
         return {}
 
     def _places(self, pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
@@ -267,12 +262,12 @@ class JointStatistics(ByValue):
             return cls(**{**field_values, "keys": tuple(map(tuple, field_values["keys"]))})
 
 
-def _interval(result: ResultFields, critical: float, df: float) -> tuple[float, float]:
+def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
     """The result's own interval, at the level at which its quantile is the critical value."""
     return quiet_interval(result, _level(result, critical, df))
 
 
-def _level(result: ResultFields, critical: float, df: float) -> float:
+def _level(result: TestResult, critical: float, df: float) -> float:
     """The level at which the quantile of a result's own interval is the critical value.
 
     `df` stands for that of exact intervals, which have none.
@@ -293,11 +288,11 @@ def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
     one, simulation keeps to these bounds. NaN where there is no p-value.
     """
     return np.where(
-        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, _holm(pvalues))
+        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, holm(pvalues))
     ).tolist()
 
 
-def _holm(pvalues: np.ndarray) -> np.ndarray:
+def holm(pvalues: np.ndarray) -> np.ndarray:
     """Holm's adjusted p-values, a missing one counting as 1."""
     values = np.where(np.isnan(pvalues), 1.0, pvalues)
     order = np.argsort(values, kind="stable")

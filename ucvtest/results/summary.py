@@ -10,15 +10,15 @@ p-value, and no standard error or interval to show.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, in_brief
 from ucvtest.metrics.named import kind_in_words
-from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
+from ucvtest.results.fields import check_alpha, quiet_interval
 from ucvtest.results.limits import notes_at
+from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -54,7 +54,7 @@ SYMBOLS = {"t": "t", "normal": "z"}
 
 
 def tables(
-    result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+    result: TestResult, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
 ) -> Tables:
     """Tables of a result, without the verdict where it has been said before.
 
@@ -63,11 +63,13 @@ def tables(
     check_alpha(alpha)
     check_switch("with_verdict", with_verdict)
     check_switch("notes", notes)
-    statements, fact_rows = (
-        (_statements(result), _fact_rows(result))
-        if notes
-        else (_brief_statements(result), _brief_fact_rows(result))
-    )
+    statements, fact_rows = _statements(result), _fact_rows(result)
+    if not notes:
+        left_out = {"Learning-set size", "Variance estimator", "Reference", "Seconds"}
+        if result.alternative == "two-sided":
+            left_out.add("Alternative")
+        statements = _brief_statements(result)
+        fact_rows = [row for row in fact_rows if row[0] not in left_out]
     grids = [
         Grid(wrapped_rows(statements), aligns="l", title=result.method),
         Grid(in_two_columns(fact_rows), aligns="rlr"),
@@ -77,7 +79,7 @@ def tables(
     closing = partial(
         closing_lines,
         f"Verdict: {verdict(result, alpha)}" if with_verdict else "",
-        _notes(result, alpha),
+        all_notes(result, alpha),
         in_full=notes,
     )
     return Tables(grids, closing, partial(_markdown, result, alpha))
@@ -101,7 +103,7 @@ def closing_lines(
     return lines
 
 
-def _markdown(result: ResultFields, alpha: float) -> str:
+def _markdown(result: TestResult, alpha: float) -> str:
     """Verdict, tables, notes and settings as Markdown."""
     fact_rows = [*_statements(result), *_fact_rows(result)]
     sections = [
@@ -113,7 +115,7 @@ def _markdown(result: ResultFields, alpha: float) -> str:
     ]
     for grid in _further_grids(result, alternatives=True):
         sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
-    if notes := _notes(result, alpha):
+    if notes := all_notes(result, alpha):
         sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
     if result.settings:
         rows = [[name, repr(value)] for name, value in result.settings.items()]
@@ -121,7 +123,7 @@ def _markdown(result: ResultFields, alpha: float) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _statements(result: ResultFields) -> list[tuple[str, str]]:
+def _statements(result: TestResult) -> list[tuple[str, str]]:
     """Statements in words, one line or more each."""
     settings = result.settings
     statements = [("Estimand", result.estimand)]
@@ -139,7 +141,7 @@ def _statements(result: ResultFields) -> list[tuple[str, str]]:
     return statements
 
 
-def _brief_statements(result: ResultFields) -> list[tuple[str, str]]:
+def _brief_statements(result: TestResult) -> list[tuple[str, str]]:
     """The same for a printed result: a null hypothesis only if it is not that of no difference."""
     settings, statements = result.settings, []
     learner, other = settings.get("learner"), settings.get("other")
@@ -153,15 +155,7 @@ def _brief_statements(result: ResultFields) -> list[tuple[str, str]]:
     return [*statements, *(row for row in _statements(result) if row[0] not in rows_above)]
 
 
-def _brief_fact_rows(result: ResultFields) -> list[tuple[str, str]]:
-    """The facts of a printed result; variance and reference are in the one with all notes."""
-    left_out = {"Learning-set size", "Variance estimator", "Reference", "Seconds"}
-    if result.alternative == "two-sided":
-        left_out.add("Alternative")
-    return [row for row in _fact_rows(result) if row[0] not in left_out]
-
-
-def _fact_rows(result: ResultFields) -> list[tuple[str, str]]:
+def _fact_rows(result: TestResult) -> list[tuple[str, str]]:
     """Numbers and names, side by side in two columns."""
     fact_rows = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "n_groups" in result.diagnostics:
@@ -176,21 +170,15 @@ def _fact_rows(result: ResultFields) -> list[tuple[str, str]]:
     if "variance" in result.diagnostics:
         fact_rows.append(("Variance estimator", number_text(result.diagnostics["variance"])))
     name = "Posterior" if result.interval_name == "credible interval" else "Reference"
-    fact_rows.append((name, _reference(result)))
+    df = "" if math.isnan(result.df) else f" ({result.df:g} df)"
+    fact_rows.append((name, f"{result.reference}{df}"))
     if not math.isnan(result.null_value):
         fact_rows.append(("Alternative", result.alternative))
     fact_rows.append(("Seconds", f"{result.elapsed:.2f}"))
     return fact_rows
 
 
-def _reference(result: ResultFields) -> str:
-    """The reference distribution with its degrees of freedom, for example "t (61 df)"."""
-    if math.isnan(result.df):
-        return result.reference
-    return f"{result.reference} ({result.df:g} df)"
-
-
-def _main_grid(result: ResultFields, alpha: float) -> Grid:
+def _main_grid(result: TestResult, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
     low, high = quiet_interval(result, alpha)
     level = percent(1 - alpha)
@@ -225,33 +213,31 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     return Grid(rows if simulated else rows[:1], ["", *columns])
 
 
-def _further_grids(result: ResultFields, *, alternatives: bool) -> list[Grid]:
+def _further_grids(result: TestResult, *, alternatives: bool) -> list[Grid]:
     """The further tables, with or without those of choices that were not used."""
-    return [
-        _further_grid(result, title, table)
-        for title, table in result.tables.items()
-        if alternatives or next(iter(table), "") not in result.diagnostics
-    ]
-
-
-def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
-    table = {name: cells for name, cells in table.items() if not all(map(is_missing, cells))}
-    header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
-    columns = [
-        number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
-    ]
-    names_by_row: dict[tuple[str, ...], list[str]] = {}
-    # A first column such as "variance" may contain the choice that diagnostics["variance"] names.
-    choice = result.diagnostics.get(next(iter(table), ""))
-    for place, (name, *cells) in enumerate(zip(*columns, strict=True)):
-        # Alternatives with the same numbers are one row; other rows stay.
-        key = (*cells, *(() if isinstance(choice, str) else (str(place),)))
-        names_by_row.setdefault(key, []).append(f"{name} *" if name == choice else name)
-        if name == choice:
-            title = f"{title} (* used for this result)"
-    n_numbers = len(columns) - 1
-    rows = [[", ".join(names), *key[:n_numbers]] for key, names in names_by_row.items()]
-    return Grid(rows, header, title=title)
+    grids = []
+    for title, table in result.tables.items():
+        if not alternatives and next(iter(table), "") in result.diagnostics:
+            continue
+        table = {name: cells for name, cells in table.items() if not all(map(is_missing, cells))}
+        header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
+        columns = [
+            number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
+        ]
+        names_by_row: dict[tuple[str, ...], list[str]] = {}
+        # A first column such as "variance" may contain the choice that diagnostics["variance"]
+        # names.
+        choice = result.diagnostics.get(next(iter(table), ""))
+        for place, (name, *cells) in enumerate(zip(*columns, strict=True)):
+            # Alternatives with the same numbers are one row; other rows stay.
+            key = (*cells, *(() if isinstance(choice, str) else (str(place),)))
+            names_by_row.setdefault(key, []).append(f"{name} *" if name == choice else name)
+            if name == choice:
+                title = f"{title} (* used for this result)"
+        n_numbers = len(columns) - 1
+        rows = [[", ".join(names), *key[:n_numbers]] for key, names in names_by_row.items()]
+        grids.append(Grid(rows, header, title=title))
+    return grids
 
 
 ON_SCALES = {
@@ -265,7 +251,7 @@ ON_SCALES = {
 """Why a statistic is no studentised estimate, by the kind of rule that it comes from."""
 
 
-def statistic_note(result: ResultFields) -> str:
+def statistic_note(result: TestResult) -> str:
     """Why the statistic is not the ratio that the numbers next to it seem to make; "" if it is."""
     symbol, rule = SYMBOLS.get(result.reference), result.rule
     if isinstance(rule, ChangedUnits):
@@ -280,7 +266,7 @@ def statistic_note(result: ResultFields) -> str:
     return f"{symbol} is not (estimate - null value) / std err: {scale_reason}."
 
 
-def _notes(result: ResultFields, alpha: float) -> list[str]:
+def all_notes(result: TestResult, alpha: float) -> list[str]:
     """The notes of the result, and what a reader needs to know of the numbers shown."""
     notes, about_statistic = [*notes_at(result, alpha)], statistic_note(result)
     if not about_statistic:
@@ -288,8 +274,3 @@ def _notes(result: ResultFields, alpha: float) -> list[str]:
     # A rule that was chosen has a note of its own on interval and test; a ratio has no choice.
     is_off_scale = result.diagnostics.get("interval", "log") != "log"
     return [*notes, about_statistic if is_off_scale else Note(about_statistic, about_statistic, 1)]
-
-
-def brief_notes(result: ResultFields, rest: str) -> list[str]:
-    """The lines below the verdict of a printed result, and where the rest is."""
-    return in_brief(_notes(result, 0.05), rest)

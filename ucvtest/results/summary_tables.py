@@ -129,9 +129,9 @@ def _table(grid: Grid, width: int) -> SimpleTable:
     )
 
 
-def page(above: Sequence[str], grids: Sequence[Grid], below: Sequence[str] = ()) -> str:
-    """Paragraphs, tables and paragraphs as HTML for notebooks; names stay text."""
-    return _html(above, [_table(grid, grid.width) for grid in grids], below)
+def page(above: Sequence[str], grids: Sequence[Grid]) -> str:
+    """Paragraphs and tables as HTML for notebooks; names stay text."""
+    return _html(above, [_table(grid, grid.width) for grid in grids], [])
 
 
 def _html(above: Iterable[str], tables: Iterable[Any], below: Iterable[str]) -> str:

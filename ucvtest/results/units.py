@@ -73,7 +73,19 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
     TestResult
     """
     units = _Change(reported_units, paired, result.estimate)
-    posterior, rule = result.posterior, result.rule
+    posterior, rule, statistic = result.posterior, result.rule, result.statistic
+    if isinstance(rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
+        statistic = float(ChangedUnits(rule, units.shift, reported_units.slope).statistic)
+    elif result.reference in SIGNED:
+        statistic = float(units.odd(statistic))
+    elif "e_in" in result.diagnostics:
+        # The in-sample error of permuted labels, which is not a sum of squares.
+        statistic = units.value(statistic)
+    if posterior is not None:
+        sides = (posterior.p_left, posterior.p_right)
+        p_left, p_right = sides[::-1] if units.reverses else sides
+        rope, center = units.distance(posterior.rope), units.value(posterior.rope_center)
+        posterior = Posterior(p_left, posterior.p_rope, p_right, rope, center)
     return replace(
         result,
         estimate=units.value(result.estimate),
@@ -81,10 +93,10 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
         variance=units.square(result.variance),
         null_value=units.value(result.null_value),
         alternative=OTHER_SIDE[result.alternative] if units.reverses else result.alternative,
-        statistic=_statistic(result, units),
+        statistic=statistic,
         better="higher" if units.reverses else result.better,
         rule=None if rule is None else ChangedUnits(rule, units.shift, reported_units.slope),
-        posterior=None if posterior is None else _posterior(posterior, units),
+        posterior=posterior,
         settings=_settings(result.settings, units),
         diagnostics=_diagnostics(result.diagnostics, units),
         tables=dict(units.table(*title_and_table) for title_and_table in result.tables.items()),
@@ -167,14 +179,19 @@ class _Change:
             title = "Mean scores" if self.reverses else title
             changed_table["estimate"] = _changed_cells(self.value, table["estimate"])
         elif title == "Moments":
-            changed_table["estimate"] = tuple(map(self._moment, table["moment"], table["estimate"]))
-        elif title == "Parts":
-            changed_table["value"] = tuple(map(self._part, table["part"], table["value"]))
-            errors = zip(table["part"], table["mc_se"], strict=True)
-            # P_in is a share, and has no units.
-            changed_table["mc_se"] = tuple(
-                x if name == "P_in" else self.distance(x) for name, x in errors
+            changed_table["estimate"] = tuple(
+                self.second_moment(value) if name in SECOND_MOMENTS else self.square(value)
+                for name, value in zip(table["moment"], table["estimate"], strict=True)
             )
+        elif title == "Parts":
+            values, errors = list(table["value"]), list(table["mc_se"])
+            for place, name in enumerate(table["part"]):
+                # P_in is a share, and has no units.
+                if name != "P_in":
+                    of_part = self.change if name == "e_gen" else self.of_one
+                    values[place] = of_part(values[place])
+                    errors[place] = self.distance(errors[place])
+            changed_table |= {"value": tuple(values), "mc_se": tuple(errors)}
         elif title == "Posterior probabilities":
             step = -1 if self.reverses else 1
             changed_table = {name: cells[::step] for name, cells in table.items()}
@@ -184,14 +201,6 @@ class _Change:
             for name in {"estimate", "mc_se"} & set(table):
                 changed_table[name] = _changed_cells(self.square, table[name])
         return title, changed_table
-
-    def _moment(self, name: str, value: Any) -> Any:
-        return self.second_moment(value) if name in SECOND_MOMENTS else self.square(value)
-
-    def _part(self, name: str, value: Any) -> Any:
-        if name == "P_in":
-            return value
-        return self.change(value) if name == "e_gen" else self.of_one(value)
 
     def _region(self, region_text: str) -> str:
         """Such as "below -0.01", "-0.01 to 0.01" or "above 0.01"."""
@@ -221,25 +230,6 @@ class _Change:
 def _changed_cells(change: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
     # The cells of errors that nobody knows are None.
     return tuple(None if cell is None else change(cell) for cell in cells)
-
-
-def _statistic(result: TestResult, units: _Change) -> float:
-    if isinstance(result.rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
-        return float(ChangedUnits(result.rule, units.shift, units.reported.slope).statistic)
-    if result.reference in SIGNED:
-        return float(units.odd(result.statistic))
-    # The in-sample error of permuted labels, which is not a sum of squares.
-    return units.value(result.statistic) if "e_in" in result.diagnostics else result.statistic
-
-
-def _posterior(posterior: Posterior, units: _Change) -> Posterior:
-    p_left, p_right = (
-        (posterior.p_right, posterior.p_left)
-        if units.reverses
-        else (posterior.p_left, posterior.p_right)
-    )
-    rope, center = units.distance(posterior.rope), units.value(posterior.rope_center)
-    return Posterior(p_left, posterior.p_rope, p_right, rope, center)
 
 
 def _settings(settings: Mapping[str, Any], units: _Change) -> dict[str, Any]:

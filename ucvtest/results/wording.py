@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ucvtest.common.notes import Note
 from ucvtest.data.groups import Groups
-from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
+from ucvtest.results.fields import Posterior, check_alpha, quiet_interval
+from ucvtest.results.result import TestResult
 
 SAME_LOSSES = (
     "degenerate: the two learners had the same loss at every observation in every fit, so there is "
@@ -78,7 +79,7 @@ class Direction:
     above: str
 
 
-def direction(result: ResultFields) -> Direction | None:
+def direction(result: TestResult) -> Direction | None:
     """Who is better at a negative difference, and at a positive one; None for one learner."""
     if result.settings.get("other") is None:
         return None
@@ -87,26 +88,22 @@ def direction(result: ResultFields) -> Direction | None:
     return Direction("first", "second")
 
 
-def verdict(result: ResultFields, alpha: float = 0.05) -> str:
+def verdict(result: TestResult, alpha: float = 0.05) -> str:
     """The answer in a sentence or two."""
     check_alpha(alpha)
     if result.posterior is not None:
         posterior_text = posterior_in_words(result, result.posterior)
         return f"{posterior_text}: {_estimate_clause(result, alpha)}.{_caution(result)}"
     if math.isnan(result.pvalue):
-        return _without_test(result, alpha)
+        clause, caution = _estimate_clause(result, alpha), _caution(result)
+        if math.isnan(result.null_value):
+            return f"{_capital(clause)}.{caution}"
+        caution = caution or " The method gives no p-value."
+        return f"The test could not be carried out: {clause}.{caution}"
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
 
 
-def _without_test(result: ResultFields, alpha: float) -> str:
-    clause = _estimate_clause(result, alpha)
-    if math.isnan(result.null_value):
-        return f"{_capital(clause)}.{_caution(result)}"
-    reason = _caution(result) or " The method gives no p-value."
-    return f"The test could not be carried out: {clause}.{reason}"
-
-
-def posterior_in_words(result: ResultFields, posterior: Posterior) -> str:
+def posterior_in_words(result: TestResult, posterior: Posterior) -> str:
     """Posterior probabilities, the largest first."""
     probabilities = (posterior.p_left, posterior.p_rope, posterior.p_right)
     claims_by_probability = zip(probabilities, _posterior_claims(result, posterior), strict=True)
@@ -120,7 +117,7 @@ def posterior_in_words(result: ResultFields, posterior: Posterior) -> str:
     return f"Probability {', '.join(claim_texts[:-1])} and {claim_texts[-1]}"
 
 
-def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, str, str]:
+def _posterior_claims(result: TestResult, posterior: Posterior) -> tuple[str, str, str]:
     """The claims about the left, the region of equivalence (if there is one) and the right."""
     rope, center = posterior.rope, posterior.rope_center
     better_sides = direction(result)
@@ -145,7 +142,7 @@ def _probability(value: float) -> str:
     return "above 0.99" if value > 0.995 else f"{value:.2f}"
 
 
-def _finding(result: ResultFields, alpha: float) -> str:
+def _finding(result: TestResult, alpha: float) -> str:
     level = f"at the {percent(alpha)} level"
     # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
     rejected = result.pvalue <= alpha
@@ -158,7 +155,7 @@ def _finding(result: ResultFields, alpha: float) -> str:
     return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
 
 
-def _claim(result: ResultFields, *, rejected: bool) -> str | None:
+def _claim(result: TestResult, *, rejected: bool) -> str | None:
     """What the alternative says; once it is accepted, with the side on which the estimate is."""
     null = result.null_value
     if math.isnan(null):
@@ -174,14 +171,14 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     return f"the {result.estimand} {relation} {null:g}"
 
 
-def is_below(result: ResultFields) -> bool:
+def is_below(result: TestResult) -> bool:
     """Whether the alternative lies below the null value; a two-sided one goes by the estimate."""
     if result.alternative != "two-sided":
         return result.alternative == "less"
     return result.estimate < result.null_value
 
 
-def both_named(result: ResultFields) -> str:
+def both_named(result: TestResult) -> str:
     """Both learners, by names that tell them apart and are short enough for a sentence."""
     names = (result.settings.get("learner"), result.settings.get("other"))
     if len(set(names)) < 2 or not all(
@@ -191,7 +188,7 @@ def both_named(result: ResultFields) -> str:
     return f"{names[0]} and {names[1]}"
 
 
-def named(result: ResultFields, first_or_second: str) -> str:
+def named(result: TestResult, first_or_second: str) -> str:
     """The "first" or the "second" learner, with its name where this tells it from the other."""
     names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
     name = names[first_or_second]
@@ -200,13 +197,21 @@ def named(result: ResultFields, first_or_second: str) -> str:
     return f"{first_or_second} learner ({name})"
 
 
-def _estimate_clause(result: ResultFields, alpha: float) -> str:
+def _estimate_clause(result: TestResult, alpha: float) -> str:
     if math.isnan(result.estimate):
         return f"the {result.estimand} could not be estimated"
     low, high = quiet_interval(result, alpha)
     as_text = _fixed_by(result, low, high)
-    limits = (low, high)
-    brackets = [_interval_words(result, limits, alpha, as_text)] if is_studentised(result) else []
+    level, name = percent(1 - alpha), result.interval_name
+    if math.isnan(low):
+        interval = f"no {name}"
+    elif result.alternative == "less":
+        interval = f"one-sided {level} {name} up to {as_text(high)}"
+    elif result.alternative == "greater":
+        interval = f"one-sided {level} {name} from {as_text(low)} up"
+    else:
+        interval = f"{level} {name} {as_text(low)} to {as_text(high)}"
+    brackets = [interval] if is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
     if brackets and result.assumption:
@@ -215,7 +220,7 @@ def _estimate_clause(result: ResultFields, alpha: float) -> str:
     return f"the {result.estimand} is {as_text(result.estimate)}{_in_percent(result)}{added}"
 
 
-def _in_percent(result: ResultFields) -> str:
+def _in_percent(result: TestResult) -> str:
     """What a ratio says of the first learner's loss."""
     if result.contrast != "ratio" or not 0 < result.estimate < math.inf:
         return ""
@@ -227,29 +232,12 @@ def _in_percent(result: ResultFields) -> str:
     return f", {change:.{digits}f}% {relation} for the first learner"
 
 
-def is_studentised(result: ResultFields) -> bool:
+def is_studentised(result: TestResult) -> bool:
     """Whether the method is one with a standard error, even if it is missing here."""
     return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
 
-def _interval_words(
-    result: ResultFields,
-    interval: tuple[float, float],
-    alpha: float,
-    as_text: Callable[[float], str],
-) -> str:
-    (low, high), name = interval, result.interval_name
-    level = percent(1 - alpha)
-    if math.isnan(low):
-        return f"no {name}"
-    if result.alternative == "less":
-        return f"one-sided {level} {name} up to {as_text(high)}"
-    if result.alternative == "greater":
-        return f"one-sided {level} {name} from {as_text(low)} up"
-    return f"{level} {name} {as_text(low)} to {as_text(high)}"
-
-
-def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float], str]:
+def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
     """A formatter with enough decimals that rounding costs less than a tenth of the error."""
     se = result.se * result.estimate if result.contrast == "ratio" else result.se
     if not (math.isfinite(se) and 1e-6 < se < 1e6):
@@ -263,7 +251,7 @@ def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float]
     return lambda value: f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def _caution(result: ResultFields) -> str:
+def _caution(result: TestResult) -> str:
     if result.status == "ok":
         return ""
     return f" {_capital(result.status.rstrip('.'))}."

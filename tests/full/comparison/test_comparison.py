@@ -16,8 +16,8 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import ucvtest as uv
+from ucvtest.comparison.comparison import _adjusted
 from ucvtest.comparison.default import recommended
-from ucvtest.comparison.fields import _adjusted
 from ucvtest.evaluation.problem import Problem
 from ucvtest.methods import registry
 

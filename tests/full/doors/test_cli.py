@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import ucvtest as uv
 from ucvtest import cli
 from ucvtest.cli import compare, errors, options
-from ucvtest.comparison.fields import Correction
+from ucvtest.comparison.comparison import Correction
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.methods import registry
 from ucvtest.methods.ustatistic.interval import IntervalName

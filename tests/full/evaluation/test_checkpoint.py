@@ -16,7 +16,7 @@ from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.fingerprint import fingerprint
-from ucvtest.evaluation import chunks, slow_fits
+from ucvtest.evaluation import slow_fits, workers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -321,7 +321,7 @@ def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
         evaluator.predict(learning, ~learning, np.arange(120))
     assert sum(found) == 120
     assert len(found) <= most_pieces
-    assert seconds * max(found) <= max(seconds, 3 * chunks.CHUNK_SECONDS)
+    assert seconds * max(found) <= max(seconds, 3 * workers.CHUNK_SECONDS)
     assert found[0] == 1
 
 

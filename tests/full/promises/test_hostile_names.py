@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import ucvtest as uv
-from ucvtest.comparison.fields import Fits
+from ucvtest.comparison.comparison import Fits
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.plot_data import Layer, Picture
