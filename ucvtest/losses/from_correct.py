@@ -13,7 +13,7 @@ from ucvtest.data.sample import as_column, count_missing
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.means import SCORES_OF_LOSSES
 
 ACCURACY = "accuracy"
 

@@ -70,7 +70,7 @@ from ucvtest.losses.predicted import (
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_argument, by_name
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.named import SMOOTH
@@ -82,7 +82,6 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 from ucvtest.metrics.unknown_names import unknown_loss
-from ucvtest.metrics.weighted import WEIGHTED
 
 WEIGHTED_ERRORS = "weighted_zero_one"
 """Name of the loss of weighted errors."""

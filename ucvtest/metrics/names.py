@@ -9,9 +9,8 @@ from ucvtest.data.output import Output
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
-from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.means import LOSSES, SCORES_OF_LOSSES
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
