@@ -213,7 +213,7 @@ def _refuse_without_value(problem: Problem) -> None:
     metric, times = problem.metric, problem.sample.survival_times
     if not isinstance(metric, SurvivalMetric) or times is None:
         return
-    reason = metric.reason(times)
+    reason = metric.no_value(times)
     if reason:
         raise ValueError(
             f"metric={metric.name!r:.60} has no value for these survival times, as {reason}: take "

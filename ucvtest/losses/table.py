@@ -295,7 +295,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if not np.isnan(self.values).all():
             return ""
         reason = (
-            metric.reason(self.tested_times)
+            metric.no_value(self.tested_times)
             or "no two comparable observations were tested by the same rule"
         )
         return f"{metric.in_words} has no value here, because {reason}"

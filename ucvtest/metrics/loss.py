@@ -134,8 +134,14 @@ def losses_where_tested(
             f"loss {loss.name} returned shape {losses.shape} for predictions of shape "
             f"{testing.shape}: it must work element by element on arrays"
         )
-    if loss.bounds is not None:
-        _check_bounds(loss, losses[testing])
+    tested = losses[testing]
+    if loss.bounds is not None and tested.size:
+        low, high = loss.bounds
+        if tested.min() < low or tested.max() > high:
+            raise ValueError(
+                f"loss {loss.name} returned values from {tested.min()} to {tested.max()}, outside "
+                f"its bounds {loss.bounds}: correct the bounds"
+            )
     losses = np.where(testing, losses, 0.0)
     if not np.isfinite(losses).all():
         raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
@@ -176,15 +182,6 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
     return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
 
 
-def _check_bounds(loss: Loss, values: np.ndarray) -> None:
-    low, high = loss.bounds or (-np.inf, np.inf)
-    if values.size and (values.min() < low or values.max() > high):
-        raise ValueError(
-            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside its "
-            f"bounds {loss.bounds}: correct the bounds"
-        )
-
-
 WEIGHTED = "weighted_"
 """Prefix of names of losses whose rows have weights."""
 
@@ -218,21 +215,18 @@ def weighted_loss(metric: Metric) -> Metric:
             f"{metric.reported_name!r:.60} is not such a mean: pass weights={{'fit': ...}}, or "
             "another loss"
         )
-    if metric.units is not None and not metric.units.greater_is_better:
-        metric = _in_its_units(metric, metric.units)
+    units = metric.units
+    if units is not None and not units.greater_is_better:
+        # Costs become values of a loss: higher costs are also worse.
+        metric = replace(
+            metric,
+            name=units.name,
+            function=partial(_changed, metric.function, units),
+            estimand=units.estimand,
+            bounds=metric.reported_bounds,
+            units=None,
+        )
     return weighted_metric(metric)
-
-
-def _in_its_units(loss: Loss, units: Units) -> Loss:
-    """Costs as values of a loss; higher costs are also worse."""
-    return replace(
-        loss,
-        name=units.name,
-        function=partial(_changed, loss.function, units),
-        estimand=units.estimand,
-        bounds=loss.reported_bounds,
-        units=None,
-    )
 
 
 def _changed(function: Any, units: Units, y: np.ndarray, prediction: np.ndarray) -> Any:

@@ -169,16 +169,6 @@ def is_auc(loss: Any) -> bool:
     return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
 
 
-def is_share_of_errors(metric: Any) -> bool:
-    """Whether a metric is the error rate, or the accuracy, by its name or as a loss."""
-    base_metric = metric_of(metric)
-    return (
-        base_metric is not None
-        and base_metric.counts_errors
-        and base_metric.name == LOSSES["zero_one"].name
-    )
-
-
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
     """Whether test sets should have all classes in proportion, as scores need them."""
     if is_auc(loss):

@@ -113,7 +113,21 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
         If it requests anything but predictions of X from an estimator.
     """
     name = getattr(scorer, "__name__", type(scorer).__name__)
-    method = _asked_method(scorer, name)
+    method = ""
+    try:
+        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
+    except _MethodRequest as method_request:
+        method = str(method_request)
+    except _NotPredictions:
+        raise
+    except Exception:
+        pass
+    if not method:
+        raise ValueError(
+            f"scoring={name} does not ask the estimator for predictions: pass a function of "
+            "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
+            ".decision_function(X)"
+        )
 
     def score(y: np.ndarray, predicted: np.ndarray) -> float:
         if method == "predict_proba" and predicted.ndim == 1:
@@ -127,23 +141,6 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
         original_labels=True,
         estimand=f"mean {name} score",
         fixed_output=method != "predict",
-    )
-
-
-def _asked_method(scorer: Callable[..., Any], name: str) -> str:
-    """What a scorer requests from its estimator."""
-    try:
-        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
-    except _MethodRequest as method_request:
-        return str(method_request)
-    except _NotPredictions:
-        raise
-    except Exception:
-        pass
-    raise ValueError(
-        f"scoring={name} does not ask the estimator for predictions: pass a function of "
-        "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
-        ".decision_function(X)"
     )
 
 
@@ -254,12 +251,6 @@ def _what_it_does(scorer: Any) -> tuple[Any, ...]:
     return score_function, scorer._sign, changed_keywords, getattr(scorer, "_response_method", None)
 
 
-def _in_words(name: str) -> str:
-    """The metric of a scorer; a function without a name is "score"."""
-    score_name = name.removesuffix("_score")
-    return "mean score" if score_name == "score" else f"mean {score_name} score"
-
-
 def _set_score(name: str, scorer: Any) -> SetScore:
     score_function, sign, keywords = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
@@ -267,34 +258,30 @@ def _set_score(name: str, scorer: Any) -> SetScore:
     def score(y: np.ndarray, prediction: np.ndarray, **sample_arguments: Any) -> Any:
         return float(sign * score_function(y, prediction, **(sample_arguments | keywords)))
 
-    output, fixed = _output_of(scorer, name)
+    output: Output = "label"
+    method = getattr(scorer, "_response_method", "predict")
+    if method == "predict_proba":
+        output = "probability"
+    elif method != "predict":
+        output = "score"
+    elif name in OF_NUMBERS:
+        output = "number"
     parameters = inspect.signature(score_function).parameters
     score_arguments = {name: parameter.default for name, parameter in parameters.items()} | keywords
     # For labels, an average over classes has no positive class.
     if score_arguments.get("average", "binary") != "binary" and output == "label":
         score_arguments.pop("pos_label", None)
+    positive = score_arguments.get("pos_label")
+    words = name.removesuffix("_score")
     return SetScore(
         name,
         score,
         output,
         original_labels=True,
-        estimand=_in_words(name),
-        fixed_output=fixed,
+        estimand="mean score" if words == "score" else f"mean {words} score",
+        # Whether there are labels depends on the response.
+        fixed_output=output != "label",
         parameters=frozenset(score_arguments),
-        positive=_default_positive(score_arguments),
+        positive=None if positive is inspect.Parameter.empty else positive,
         scorer_names_positive="pos_label" in keywords,
     )
-
-
-def _default_positive(score_arguments: dict[str, Any]) -> Any:
-    """The positive class of a scorer: its own, or the default of its function."""
-    label = score_arguments.get("pos_label")
-    return None if label is inspect.Parameter.empty else label
-
-
-def _output_of(scorer: Any, name: str) -> tuple[Output, bool]:
-    """The predictions that a scorer needs, and whether they do not depend on the response."""
-    method = getattr(scorer, "_response_method", "predict")
-    if method == "predict":
-        return ("number", True) if name in OF_NUMBERS else ("label", False)
-    return ("probability", True) if method == "predict_proba" else ("score", True)

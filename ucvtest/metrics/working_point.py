@@ -183,61 +183,32 @@ class PooledParts:
         return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
 
     def add(
-        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
+        self,
+        predictions: np.ndarray,
+        testing: np.ndarray,
+        *,
+        sign: int = 1,
+        row_by_row: bool = False,
     ) -> None:
-        """Add the tested observations of some rows (R, n)."""
-        self._change(1, predictions, testing, row_by_row=row_by_row)
-
-    def take_away(
-        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
-    ) -> None:
-        """Remove rows that were added."""
-        self._change(-1, predictions, testing, row_by_row=row_by_row)
-
-    def _change(
-        self, sign: int, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool
-    ) -> None:
+        """Add the tested observations of some rows (R, n), or remove them if the sign is -1."""
         n_tested = int(np.count_nonzero(testing))
         self._n_tested += sign * n_tested
         if isinstance(self._function, Moments):
-            sums = _sums_of_rows(self._function, self._target, predictions, testing, row_by_row)
-            self._sums.append(sign * sums)
+            # Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row.
+            for rows in _row_slices(predictions, row_by_row=row_by_row):
+                batch = predictions[rows]
+                every = np.tile(self._target, len(batch))
+                numbers = self._function.numbers(every, batch.ravel()).reshape(*batch.shape, -1)
+                numbers = np.where(testing[rows][..., None], numbers, 0.0)
+                products = numbers.transpose(0, 2, 1) @ numbers
+                sums = np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1)
+                self._sums.append(sign * sums)
             return
         every = np.broadcast_to(self._target, testing.shape)[testing]
         # Numbers of rows, which add up without error.
         counts = np.rint(2 * n_tested * self._function.means(every, predictions[testing])) / 2
         total = sign * counts + (self._sums[0][0] if self._sums else 0.0)
         self._sums = [total[None]]
-
-
-def _sums_of_rows(
-    moments: Moments,
-    target: np.ndarray,
-    predictions: np.ndarray,
-    testing: np.ndarray,
-    row_by_row: bool,
-) -> np.ndarray:
-    """Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row."""
-    row_sums = []
-    for rows in _row_slices(predictions, row_by_row=row_by_row):
-        batch_predictions = predictions[rows]
-        numbers = moments.numbers(
-            np.tile(target, len(batch_predictions)), batch_predictions.ravel()
-        )
-        numbers = numbers.reshape(*batch_predictions.shape, -1)
-        numbers = np.where(testing[rows][..., None], numbers, 0.0)
-        products = numbers.transpose(0, 2, 1) @ numbers
-        row_sums.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
-    return np.concatenate(row_sums)
-
-
-def directions_of_parts(
-    metric_of_means: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
-) -> np.ndarray | None:
-    """The same as `PooledParts.directions`, for observations (T,) that are all known."""
-    if not isinstance(metric_of_means, Moments):
-        return directions_of_table(metric_of_means.means(target, predictions))
-    return metric_of_means.directions(target, predictions)
 
 
 def _row_slices(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
@@ -271,8 +242,9 @@ class PartsOfTested:
         """Those of the covariance of the parts of an observation, for each learner."""
         if isinstance(metric_of_means, Cells):
             return [directions_of_table(table) for table in self.means(metric_of_means, learners)]
+        assert isinstance(metric_of_means, Moments)
         return [
-            directions_of_parts(metric_of_means, self.target, self._predictions[learner])
+            metric_of_means.directions(self.target, self._predictions[learner])
             for learner in learners
         ]
 
