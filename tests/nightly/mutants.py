@@ -169,7 +169,7 @@ MUTANTS = [
     ),
     _mutant(
         *("gradient of weighted averages", "metrics/confusion.py"),
-        *("        gradient[k] -= value / total", "        gradient[k] -= value", *METRICS),
+        *("(counted * (values - value) / total)", "(counted * (values - value))", *METRICS),
     ),
     _mutant(
         *("gradient of Pearson's correlation", "metrics/moments.py"),

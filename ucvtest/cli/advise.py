@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ucvtest.cli import options
 from ucvtest.cli.errors import in_options, one_line_errors
-from ucvtest.cli.options import DESIGN_OPTIONS, LossName
 
 if TYPE_CHECKING:
     from ucvtest.advice.advise import Advice
@@ -20,7 +20,7 @@ def advise(
     n: Annotated[int, typer.Option("--n", help="Observations in the sample.")],
     fits: Annotated[int, typer.Option(help="Model fits that can be afforded.")] = 10_000,
     loss: Annotated[
-        LossName | None, typer.Option(help="What errors cost. [default: zero_one]")
+        options.LossName | None, typer.Option(help="What errors cost. [default: zero_one]")
     ] = None,
     learners: Annotated[int, typer.Option(help="1, or 2 that are compared.")] = 2,
     goal: Annotated[
@@ -73,21 +73,16 @@ def _command(advice: "Advice") -> str:
         for name, value in {**advice.settings, **advice.options}.items()
         if name not in ("design", "loss", "metric")
     ]
-    written += _sizes(advice.settings.get("design"))
+    design: Any = advice.settings.get("design")
+    if design is not None:
+        named = {name: option for option, name in options.DESIGN_OPTIONS.items()}
+        written += [
+            f" {named[size.name]} {getattr(design, size.name):.4g}"
+            for size in dataclasses.fields(design)
+            if size.name in named and getattr(design, size.name) != size.default
+        ]
     promise = "" if advice.promises else "   (cannot promise: see the reasons)"
     return (
         f"ucvtest compare FILE --target COLUMN --learner A{other}{''.join(question_options)} "
         f"--test {cls.method_name}{''.join(written)}{promise}"
     )
-
-
-def _sizes(design: Any) -> list[str]:
-    """The sizes of a design that are not its defaults, as options."""
-    if design is None:
-        return []
-    named = {name: option for option, name in DESIGN_OPTIONS.items()}
-    return [
-        f" {named[design_field.name]} {getattr(design, design_field.name):.4g}"
-        for design_field in dataclasses.fields(design)
-        if design_field.name in named and getattr(design, design_field.name) != design_field.default
-    ]

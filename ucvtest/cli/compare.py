@@ -7,53 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import (
-    DESIGN_OPTIONS,
-    RECOMMENDED,
-    AlphaOption,
-    AlternativeOption,
-    ContrastName,
-    CorrectionName,
-    DataArgument,
-    DropOption,
-    GroupsOption,
-    GroupWeightName,
-    IntervalName,
-    JsonOption,
-    LabelOption,
-    LossOption,
-    MethodsTextOption,
-    MetricsOption,
-    MissingOption,
-    NotesOption,
-    OneHotOption,
-    PlotOption,
-    QuietOption,
-    ReportOption,
-    ScoringOption,
-    SeedOption,
-    SepOption,
-    SheetOption,
-    TargetOption,
-    VarianceName,
-    check_margin,
-    check_margin_of,
-    check_options,
-    check_together,
-    complete_learner,
-    complete_test,
-    is_of_one_learner,
-    listed_learners,
-    listed_metrics,
-    method_name,
-    named_tests,
-    of_ratios,
-    parse_pairs,
-    parse_sizes,
-    with_designs,
-)
 from ucvtest.cli.report import show
 
 if TYPE_CHECKING:
@@ -65,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    data: DataArgument,
-    target: TargetOption,
+    data: options.DataArgument,
+    target: options.TargetOption,
     learner: Annotated[
         str,
         typer.Option(
-            help="First learner, for example lasso:0.08.", autocompletion=complete_learner
+            help="First learner, for example lasso:0.08.", autocompletion=options.complete_learner
         ),
     ],
     other: Annotated[
@@ -78,7 +34,7 @@ def compare(
         typer.Option(
             help="Second learner; repeatable, for a table of all pairs. Without it, the error of "
             "the first is estimated.",
-            autocompletion=complete_learner,
+            autocompletion=options.complete_learner,
         ),
     ] = None,
     test: Annotated[
@@ -86,7 +42,7 @@ def compare(
         typer.Option(
             help="Which test; the names are listed below. [default: the one that is recommended "
             "for this number of observations, learners and loss]",
-            autocompletion=complete_test,
+            autocompletion=options.complete_test,
         ),
     ] = "",
     tests: Annotated[
@@ -96,7 +52,7 @@ def compare(
         ),
     ] = None,
     correction: Annotated[
-        CorrectionName,
+        options.CorrectionName,
         typer.Option(
             metavar="NAME",
             help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
@@ -118,10 +74,10 @@ def compare(
             "them, less one]",
         ),
     ] = None,
-    loss: LossOption = None,
-    scoring: ScoringOption = None,
-    metric: MetricsOption = None,
-    pos_label: LabelOption = None,
+    loss: options.LossOption = None,
+    scoring: options.ScoringOption = None,
+    metric: options.MetricsOption = None,
+    pos_label: options.LabelOption = None,
     null_value: Annotated[
         float | None,
         typer.Option(
@@ -130,13 +86,13 @@ def compare(
         ),
     ] = None,
     contrast: Annotated[
-        ContrastName,
+        options.ContrastName,
         typer.Option(
             help="Compare expected losses by their difference or, with ustatistic, by their ratio "
             "(squared, absolute and log losses), which is 1 for equal learners."
         ),
     ] = "difference",
-    alternative: AlternativeOption = "two-sided",
+    alternative: options.AlternativeOption = "two-sided",
     margin: Annotated[
         float | None,
         typer.Option(
@@ -145,10 +101,10 @@ def compare(
         ),
     ] = None,
     variance: Annotated[
-        VarianceName, typer.Option(help="Variance estimate of ustatistic.")
+        options.VarianceName, typer.Option(help="Variance estimate of ustatistic.")
     ] = "auto",
     interval: Annotated[
-        IntervalName,
+        options.IntervalName,
         typer.Option(
             help="Interval of ustatistic; for one learner the default depends on the loss."
         ),
@@ -201,23 +157,21 @@ def compare(
         bool | None,
         typer.Option("--stratify/--no-stratify", help="Keep the classes in proportion."),
     ] = None,
-    alpha: AlphaOption = 0.05,
-    seed: SeedOption = 0,
-    groups: GroupsOption = None,
-    group_weight: Annotated[
-        GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
-    ] = "group",
-    drop: DropOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    one_hot: OneHotOption = False,
-    missing: MissingOption = "raise",
-    plot: PlotOption = None,
-    json: JsonOption = None,
-    report: ReportOption = None,
-    quiet: QuietOption = False,
-    notes: NotesOption = False,
-    methods_text: MethodsTextOption = False,
+    alpha: options.AlphaOption = 0.05,
+    seed: options.SeedOption = 0,
+    groups: options.GroupsOption = None,
+    group_weight: options.GroupWeightOption = "group",
+    drop: options.DropOption = None,
+    sep: options.SepOption = None,
+    sheet: options.SheetOption = None,
+    one_hot: options.OneHotOption = False,
+    missing: options.MissingOption = "raise",
+    plot: options.PlotOption = None,
+    json: options.JsonOption = None,
+    report: options.ReportOption = None,
+    quiet: options.QuietOption = False,
+    notes: options.NotesOption = False,
+    methods_text: options.MethodsTextOption = False,
     mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
 ) -> None:
     """Test whether one learner is better than another on one small data set.
@@ -266,16 +220,16 @@ def compare(
           --learner lda --other knn:7 --groups patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(compare):
-        check_options(alpha, plot, json, report)
+        options.check_options(alpha, plot, json, report)
         is_single = other is None and null_value is None
-        check_margin(margin, alpha, contrast, is_single=is_single)
-        other = None if other is None else listed_learners(other)
-        metric = None if metric is None else listed_metrics(metric)
+        options.check_margin(margin, alpha, contrast, is_single=is_single)
+        other = None if other is None else options.listed_learners(other)
+        metric = None if metric is None else options.listed_metrics(metric)
         ustatistic_options = {
-            "--learn-size": parse_sizes(learn_size),
+            "--learn-size": options.parse_sizes(learn_size),
             "--variance": variance,
             "--interval": interval,
-            "--n-pairs": parse_pairs(n_pairs),
+            "--n-pairs": options.parse_pairs(n_pairs),
             "--tol": tol,
             "--max-fits": max_fits,
         }
@@ -286,15 +240,19 @@ def compare(
         several = metric is not None and len(metric) > 1
         if several and other is None:
             raise ValueError("several --metric are for learners that are compared: add --other")
-        test = method_name(test)
-        of_one_learner = is_of_one_learner(test)
-        specs_by_label = {} if of_one_learner else named_tests(test, tests, ustatistic_options)
+        test = options.method_name(test)
+        of_one_learner = options.is_of_one_learner(test)
+        specs_by_label = (
+            {} if of_one_learner else options.named_tests(test, tests, ustatistic_options)
+        )
         if margin is not None:
-            check_margin_of([test] if of_one_learner else specs_by_label)
+            options.check_margin_of([test] if of_one_learner else specs_by_label)
         sizes = (folds, repeats, splits, test_fraction, stratify)
-        specs_by_label = with_designs(specs_by_label, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
+        specs_by_label = options.with_designs(
+            specs_by_label, dict(zip(options.DESIGN_OPTIONS, sizes, strict=True))
+        )
         if contrast == "ratio":
-            specs_by_label = of_ratios(specs_by_label, learners=1 + len(other or []))
+            specs_by_label = options.of_ratios(specs_by_label, learners=1 + len(other or []))
         X, y, labels = read(
             data,
             target,
@@ -307,6 +265,7 @@ def compare(
         )
 
         import ucvtest as uv
+        from ucvtest.learners.adapters.coerce import PATHS
         from ucvtest.metrics.scorers import chosen_loss
 
         if mlflow:
@@ -326,8 +285,9 @@ def compare(
             shared_arguments |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
             raise ValueError("--group-weight does not apply without --groups")
-        as_table = several or tests is not None or len(learners) > 2 or _are_paths(learners)
-        check_together(as_table, learners, null_value, correction, baseline)
+        are_paths = any(name.partition(":")[0] in PATHS for name in learners)
+        as_table = several or tests is not None or len(learners) > 2 or are_paths
+        options.check_together(as_table, learners, null_value, correction, baseline)
         result_or_comparison: TestResult | Comparison
         if checkpoint is not None and not as_table:
             raise ValueError(
@@ -340,7 +300,7 @@ def compare(
             )
         elif as_table:
             adjusted = None if correction == "none" else correction
-            chosen_tests = specs_by_label or RECOMMENDED
+            chosen_tests = specs_by_label or options.RECOMMENDED
             result_or_comparison = uv.compare(
                 *(X, y, learners, chosen_tests),
                 **shared_arguments,
@@ -392,13 +352,6 @@ def _run_alone(
         raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")
     result: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
     return result
-
-
-def _are_paths(learners: Sequence[str]) -> bool:
-    """Whether one of the names stands for several learners."""
-    from ucvtest.learners.adapters.coerce import PATHS
-
-    return any(name.partition(":")[0] in PATHS for name in learners)
 
 
 def _run_test(

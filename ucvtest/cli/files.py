@@ -1,7 +1,7 @@
 """Tables in files."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -93,17 +93,6 @@ def read(
     return features, table[target].to_numpy(), labels
 
 
-def truth(table: "pd.DataFrame", target: str | None, event: str | None) -> Any:
-    """The response: a column, or survival times; None if there is none."""
-    if target is None:
-        return None
-    if event is None:
-        return table[target]
-    from ucvtest.data.survival_response import survival
-
-    return survival(table[target], table[event])
-
-
 def read_table(
     path: Path,
     option_columns: Sequence[tuple[str, str]],
@@ -113,7 +102,13 @@ def read_table(
     """A file that must have the columns that options name, each once and with single values."""
     from ucvtest.data import files
 
-    _check_there(path)
+    if str(path) != STDIN and not path.exists():
+        folder = path.parent
+        neighbours = folder.iterdir() if folder.is_dir() else ()
+        names = [neighbour.name for neighbour in neighbours if neighbour.is_file()]
+        near = get_close_matches(path.name, names, n=1, cutoff=0.75)
+        meant = f": did you mean {folder / near[0]}?" if near else ""
+        raise ValueError(f"there is no file {path}{meant}")
     separator = {"tab": "\t", "\\t": "\t", " ": WHITESPACE}.get(sep or "", sep)
     if separator not in (None, WHITESPACE) and len(separator) != 1:
         raise ValueError(f"--sep must be one character, or tab, got {sep!r:.60}")
@@ -264,7 +259,14 @@ def without_gaps(
     counts = {name: count for name, count in gaps.sum().items() if count}
     if not counts:
         return table
-    meaning = MISSING + _lost_labels(table, counts)
+    # Words that count as missing may be labels.
+    words_by_column = table.attrs.get(MISSING_WORDS, {})
+    hints = [
+        f"; if {' or '.join(words_by_column[name])} in {name} is a label, write it as another word"
+        for name in counts
+        if all(words_by_column.get(name, [""]))
+    ]
+    meaning = MISSING + "".join(hints[:MAX_NAMES])
     if missing == "raise":
         raise ValueError(f"columns with missing values: {_listed([*counts])}; {remedy}; {meaning}")
     complete = table[~gaps.any(axis=1)]
@@ -276,32 +278,6 @@ def without_gaps(
     n_dropped = len(table) - len(complete)
     show_warning(f"{n_dropped} rows with missing values are left out ({by_column}); {meaning}.")
     return complete.reset_index(drop=True)
-
-
-def _lost_labels(table: "pd.DataFrame", names: Iterable[Any]) -> str:
-    """The hint that words which count as missing may be labels; "" if fields are empty."""
-    words_by_column = table.attrs.get(MISSING_WORDS, {})
-    hints = [
-        f"; if {' or '.join(words_by_column[name])} in {name} is a label, write it as another word"
-        for name in names
-        if all(words_by_column.get(name, [""]))
-    ]
-    return "".join(hints[:MAX_NAMES])
-
-
-def _check_there(path: Path) -> None:
-    """Refuse a file that there is not, with the one that was probably meant."""
-    if str(path) == STDIN or path.exists():
-        return
-    folder = path.parent
-    files = (
-        (neighbour for neighbour in folder.iterdir() if neighbour.is_file())
-        if folder.is_dir()
-        else ()
-    )
-    near = get_close_matches(path.name, [neighbour.name for neighbour in files], n=1, cutoff=0.75)
-    meant = f": did you mean {folder / near[0]}?" if near else ""
-    raise ValueError(f"there is no file {path}{meant}")
 
 
 def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":

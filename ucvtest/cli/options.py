@@ -191,6 +191,9 @@ RepeatOption = Annotated[
         "the same observations in the same order.",
     ),
 ]
+GroupWeightOption = Annotated[
+    GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
+]
 RuleGroupWeightOption = Annotated[
     GroupWeightName | None,
     typer.Option(
@@ -447,44 +450,35 @@ def with_designs(
         return specs_by_label
     if not specs_by_label:
         raise ValueError(f"{next(iter(design_sizes))} needs the name of a test: add --test")
-    return {
-        label: _with_design(label, spec, design_sizes) for label, spec in specs_by_label.items()
-    }
-
-
-def _with_design(label: str, spec: "TestSpec", design_sizes: Mapping[str, Any]) -> "TestSpec":
     from ucvtest.comparison.specs import TestSpec
 
-    design = getattr(spec.cls, "default_design", None)
-    if design is None:
-        known_names = {*inspect.signature(spec.cls.__init__).parameters, *_fit_options(spec)}
-    else:
-        known_names = {design_field.name for design_field in dataclasses.fields(design)}
-    for option in design_sizes:
-        if DESIGN_OPTIONS[option] not in known_names:
-            has = [
-                option_name for option_name, name in DESIGN_OPTIONS.items() if name in known_names
-            ]
-            raise ValueError(
-                f"{option} does not apply to the test {label}: it has "
-                f"{', '.join(has) or 'no such option'}"
-            )
     sizes = {DESIGN_OPTIONS[option]: value for option, value in design_sizes.items()}
-    if design is None:
-        sized_spec = TestSpec.of(spec.test, sizes)
-        constructor, fit = (
-            {**spec.constructor, **sized_spec.constructor},
-            {**spec.fit, **sized_spec.fit},
-        )
-        return TestSpec(spec.test, constructor, fit)
-    return dataclasses.replace(
-        spec, constructor={**spec.constructor, "design": dataclasses.replace(design, **sizes)}
-    )
-
-
-def _fit_options(spec: "TestSpec") -> tuple[str, ...]:
-    fit: Any = spec.cls.fit
-    return tuple(inspect.signature(fit).parameters)
+    sized: dict[str, TestSpec] = {}
+    for label, spec in specs_by_label.items():
+        cls: Any = spec.cls
+        design = getattr(cls, "default_design", None)
+        if design is None:
+            known_names = {
+                *inspect.signature(cls.__init__).parameters,
+                *inspect.signature(cls.fit).parameters,
+            }
+        else:
+            known_names = {design_field.name for design_field in dataclasses.fields(design)}
+        has = [option for option, name in DESIGN_OPTIONS.items() if name in known_names]
+        for option in design_sizes:
+            if option not in has:
+                raise ValueError(
+                    f"{option} does not apply to the test {label}: it has "
+                    f"{', '.join(has) or 'no such option'}"
+                )
+        if design is None:
+            own = TestSpec.of(spec.test, sizes)
+            constructor, fit = spec.constructor | own.constructor, spec.fit | own.fit
+            sized[label] = TestSpec(spec.test, constructor, fit)
+        else:
+            constructor = {**spec.constructor, "design": dataclasses.replace(design, **sizes)}
+            sized[label] = dataclasses.replace(spec, constructor=constructor)
+    return sized
 
 
 def of_ratios(specs_by_label: "dict[str, TestSpec]", learners: int) -> "dict[str, TestSpec]":

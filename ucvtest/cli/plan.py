@@ -1,38 +1,23 @@
 """``ucvtest plan``: how many observations a question takes."""
 
-import json as json_module
 import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import (
-    STDOUT,
-    DropOption,
-    GroupsOption,
-    LabelOption,
-    LossName,
-    MetricOption,
-    MissingOption,
-    OneHotOption,
-    QuietOption,
-    SepOption,
-    SheetOption,
-    check_options,
-    parse_sizes,
-)
 from ucvtest.cli.report import width as line_width
-from ucvtest.common.whole_files import write_whole
+from ucvtest.cli.report import write_json
 
 
 def plan(
     data: Annotated[
         Path, typer.Argument(metavar="FILE", help="The pilot: a CSV file, or as for compare.")
     ],
-    target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
+    target: options.TargetOption,
     learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
     other: Annotated[
         str | None,
@@ -62,19 +47,16 @@ def plan(
             "[default: half of the pilot, less one]",
         ),
     ] = None,
-    loss: Annotated[
-        LossName | None,
-        typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
-    ] = None,
-    metric: MetricOption = None,
-    pos_label: LabelOption = None,
-    groups: GroupsOption = None,
-    missing: MissingOption = "raise",
-    one_hot: OneHotOption = False,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
-    drop: DropOption = None,
+    loss: options.LossOption = None,
+    metric: options.MetricOption = None,
+    pos_label: options.LabelOption = None,
+    groups: options.GroupsOption = None,
+    missing: options.MissingOption = "raise",
+    one_hot: options.OneHotOption = False,
+    sep: options.SepOption = None,
+    sheet: options.SheetOption = None,
+    seed: options.SeedOption = 0,
+    drop: options.DropOption = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw power or width (or .pdf, .svg).")
     ] = None,
@@ -82,7 +64,7 @@ def plan(
         Path | None,
         typer.Option(metavar="FILE.json", help="Write the plan as JSON; - prints it alone."),
     ] = None,
-    quiet: QuietOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Tell from a pilot sample how many observations a comparison takes.
 
@@ -96,7 +78,7 @@ def plan(
       ucvtest plan pilot.csv --target died --learner lda --width 0.06
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(plan):
-        check_options(alpha, plot, None if json == STDOUT else json)
+        options.check_options(alpha, plot, json)
         X, y, labels = read(
             data, target, drop or [], groups, sep=sep, sheet=sheet, one_hot=one_hot, missing=missing
         )
@@ -116,24 +98,20 @@ def plan(
             n=n or None,
             power=power,
             alpha=alpha,
-            learn_size=parse_sizes(learn_size),
+            learn_size=options.parse_sizes(learn_size),
             loss=loss,
             metric=metric,
             pos_label=as_label(pos_label, y),
             groups=labels,
             rng=seed,
         )
-        json_text = json_module.dumps(sample_plan.to_dict(), allow_nan=False, indent=2)
-        if json == STDOUT:
-            typer.echo(json_text)
-        else:
-            typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
-            if not quiet:
-                typer.echo("\n" + sample_plan.summary(with_verdict=False).as_text())
-        if json is not None and json != STDOUT:
-            write_whole(json, json_text + "\n")
-            typer.echo(f"Plan: {json}")
         if plot is not None:
             sample_plan.save_plot(plot)
-            if json != STDOUT:
-                typer.echo(f"Plot: {plot}")
+        if write_json(sample_plan.to_dict(), json):
+            return
+        typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
+        if not quiet:
+            typer.echo("\n" + sample_plan.summary(with_verdict=False).as_text())
+        for name, path in {"Plan": json, "Plot": plot}.items():
+            if path is not None:
+                typer.echo(f"{name}: {path}")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import (
     RIGHT_OR_WRONG,
@@ -16,40 +17,7 @@ from ucvtest.cli.files import (
     marked,
     missing_as_wrong,
     read_table,
-    truth,
     without_gaps,
-)
-from ucvtest.cli.options import (
-    AlphaOption,
-    AlternativeOption,
-    CorrectionName,
-    DataArgument,
-    EventOption,
-    FoldOption,
-    GroupsOption,
-    ItemOption,
-    JsonOption,
-    MethodsTextOption,
-    MetricOption,
-    ModelOption,
-    NotesOption,
-    PlotOption,
-    PositiveOption,
-    QuietOption,
-    RepeatOption,
-    ReportOption,
-    RuleGroupWeightOption,
-    RuleLossName,
-    RuleMissingOption,
-    SepOption,
-    SheetOption,
-    TruthOption,
-    ValueOption,
-    check_event,
-    check_long,
-    check_options,
-    check_truth,
-    method_name,
 )
 from ucvtest.cli.report import show
 
@@ -58,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def predictions(
-    data: DataArgument,
+    data: options.DataArgument,
     scores: Annotated[
         str,
         typer.Option(
@@ -66,9 +34,9 @@ def predictions(
             help="Columns with the predictions of each rule; with --model, names of models.",
         ),
     ],
-    target: TruthOption = None,
+    target: options.TruthOption = None,
     loss: Annotated[
-        RuleLossName | None,
+        options.RuleLossName | None,
         typer.Option(
             help=(
                 "zero_one takes predicted labels, log and brier probabilities of the positive "
@@ -78,16 +46,16 @@ def predictions(
             )
         ),
     ] = None,
-    metric: MetricOption = None,
-    event: EventOption = None,
-    pos_label: PositiveOption = None,
-    groups: GroupsOption = None,
-    group_weight: RuleGroupWeightOption = None,
+    metric: options.MetricOption = None,
+    event: options.EventOption = None,
+    pos_label: options.PositiveOption = None,
+    groups: options.GroupsOption = None,
+    group_weight: options.RuleGroupWeightOption = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weight of each row.")
     ] = None,
-    fold: FoldOption = None,
-    repeat: RepeatOption = None,
+    fold: options.FoldOption = None,
+    repeat: options.RepeatOption = None,
     test: Annotated[
         str,
         typer.Option(
@@ -98,28 +66,28 @@ def predictions(
         ),
     ] = "",
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
-    alternative: AlternativeOption = "two-sided",
+    alternative: options.AlternativeOption = "two-sided",
     correction: Annotated[
-        CorrectionName,
+        options.CorrectionName,
         typer.Option(
             metavar="NAME",
             help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
             "holm-sidak, simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none.",
         ),
     ] = "holm",
-    model: ModelOption = None,
-    item: ItemOption = None,
-    value: ValueOption = None,
-    missing: RuleMissingOption = "raise",
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    alpha: AlphaOption = 0.05,
-    plot: PlotOption = None,
-    json: JsonOption = None,
-    report: ReportOption = None,
-    quiet: QuietOption = False,
-    notes: NotesOption = False,
-    methods_text: MethodsTextOption = False,
+    model: options.ModelOption = None,
+    item: options.ItemOption = None,
+    value: options.ValueOption = None,
+    missing: options.RuleMissingOption = "raise",
+    sep: options.SepOption = None,
+    sheet: options.SheetOption = None,
+    alpha: options.AlphaOption = 0.05,
+    plot: options.PlotOption = None,
+    json: options.JsonOption = None,
+    report: options.ReportOption = None,
+    quiet: options.QuietOption = False,
+    notes: options.NotesOption = False,
+    methods_text: options.MethodsTextOption = False,
 ) -> None:
     """Compare rules by their predictions for observations they have not learnt from.
 
@@ -147,7 +115,7 @@ def predictions(
           --report heart.html
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
-        check_options(alpha, plot, json, report)
+        options.check_options(alpha, plot, json, report)
         names = [name.strip() for name in scores.split(",")]
         row_columns = {
             "event": event,
@@ -163,7 +131,7 @@ def predictions(
         from ucvtest.methods.registry import TESTS
 
         of_folds = fold is not None
-        test_name = method_name(test) or default_test(losses, len(names), of_folds=of_folds)
+        test_name = options.method_name(test) or default_test(losses, len(names), of_folds=of_folds)
         admitted = {
             name: test_class
             for name, test_class in TESTS.items()
@@ -217,7 +185,7 @@ def losses_of(
     data: Path,
     target: str | None,
     names: list[str],
-    loss_and_metric: tuple[RuleLossName | None, str | None],
+    loss_and_metric: tuple[options.RuleLossName | None, str | None],
     pos_label: str | None,
     form: Form,
     row_columns: dict[str, str | None],
@@ -231,8 +199,8 @@ def losses_of(
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
     loss, metric = loss_and_metric
-    check_truth(target, loss, metric)
-    check_event(row_columns["event"], target, metric)
+    options.check_truth(target, loss, metric)
+    options.check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
         column_words = "the true response" if row_columns["fold"] == target else "a prediction"
         raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
@@ -241,7 +209,7 @@ def losses_of(
         for option, name in {"target": target, **row_columns}.items()
         if name is not None
     }
-    check_long(form.model, form.item, form.value)
+    options.check_long(form.model, form.item, form.value)
     right_or_wrong = loss in RIGHT_OR_WRONG and metric is None
     if form.missing == "wrong" and not right_or_wrong:
         raise ValueError(
@@ -275,7 +243,9 @@ def losses_of(
         option: None if name is None else table[name] for option, name in row_columns.items()
     }
     rules: dict[str, Any] = {name: table[name] for name in names}
-    y = truth(table, target, row_columns["event"])
+    y = None if target is None else table[target]
+    if y is not None and columns["event"] is not None:
+        y = uv.survival(y, columns["event"])
     groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))
     repeat = columns.get("repeat")
     if loss == "correct":

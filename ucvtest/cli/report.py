@@ -32,6 +32,17 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size().columns - 2, WIDEST))
 
 
+def write_json(values: Mapping[str, Any], path: Path | None) -> bool:
+    """Write the values as JSON to a file, or print them; whether they were printed."""
+    if path is not None:
+        json_text = json_module.dumps(values, allow_nan=False, indent=2)
+        if path == STDOUT:
+            typer.echo(json_text)
+            return True
+        write_whole(path, json_text + "\n")
+    return False
+
+
 def show(
     result_or_comparison: "TestResult | Comparison",
     alpha: float,
@@ -58,18 +69,21 @@ def show(
             page,
             as_page(result_or_comparison, alpha, _verdict(result_or_comparison, alpha), answers),
         )
-    if json is not None:
-        json_text = _as_json(result_or_comparison, margin_results, alpha)
-        if json == STDOUT:
-            typer.echo(json_text)
-        else:
-            write_whole(json, json_text + "\n")
-    if json != STDOUT:
-        written = {"Result": json, "Plot": plot, "Report": page}
-        _print(result_or_comparison, alpha, margin_results, written, quiet=quiet, notes=notes)
+    values = {} if json is None else _values(result_or_comparison, margin_results, alpha)
+    if not write_json(values, json):
+        # The verdict comes first, and need not be said again below the tables.
+        typer.echo(textwrap.fill(_verdict(result_or_comparison, alpha), width()) + "\n")
+        for name, margin_result in margin_results.items():
+            typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
+        if not quiet:
+            summary = result_or_comparison.summary(alpha, with_verdict=False, notes=notes)
+            typer.echo(summary.as_text().replace(IN_FULL, "--notes"))
+            for name, path in {"Result": json, "Plot": plot, "Report": page}.items():
+                if path is not None:
+                    typer.echo(f"{name}: {path}")
         if methods_text:
             _print_methods(result_or_comparison)
-    if not _has_result(result_or_comparison):
+    if any(result.status != "ok" for result in _results_of(result_or_comparison)):
         raise typer.Exit(1)
 
 
@@ -77,28 +91,6 @@ def _answer(name: str, answer: "NoninferiorityResult | str") -> str:
     """The sentence about a margin."""
     text = answer if isinstance(answer, str) else answer.verdict
     return f"{name}: {text}" if name else text
-
-
-def _print(
-    result_or_comparison: "TestResult | Comparison",
-    alpha: float,
-    margin_results: "Mapping[str, NoninferiorityResult | str]",
-    written: Mapping[str, Path | None],
-    *,
-    quiet: bool,
-    notes: bool,
-) -> None:
-    # The verdict comes first, and need not be said again below the tables.
-    typer.echo(textwrap.fill(_verdict(result_or_comparison, alpha), width()) + "\n")
-    for name, margin_result in margin_results.items():
-        typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
-    if quiet:
-        return
-    summary = result_or_comparison.summary(alpha, with_verdict=False, notes=notes).as_text()
-    typer.echo(summary.replace(IN_FULL, "--notes"))
-    for name, path in written.items():
-        if path is not None:
-            typer.echo(f"{name}: {path}")
 
 
 def _print_methods(result_or_comparison: "TestResult | Comparison") -> None:
@@ -111,10 +103,6 @@ def _print_methods(result_or_comparison: "TestResult | Comparison") -> None:
     typer.echo("References\n")
     for line in cite(result_or_comparison).text.splitlines():
         typer.echo(textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False))
-
-
-def _has_result(result_or_comparison: "TestResult | Comparison") -> bool:
-    return all(result.status == "ok" for result in _results_of(result_or_comparison))
 
 
 def _results_of(result_or_comparison: "TestResult | Comparison") -> "Iterable[TestResult]":
@@ -152,12 +140,12 @@ def _noninferiority_of(
     return answers
 
 
-def _as_json(
+def _values(
     result_or_comparison: "TestResult | Comparison",
     margin_results: "Mapping[str, NoninferiorityResult | str]",
     alpha: float,
-) -> str:
-    """The outcome, with its verdict and the answers about a margin next to its own fields."""
+) -> dict[str, Any]:
+    """The fields of the outcome, with its verdict and the answers about a margin."""
     from ucvtest import __version__
     from ucvtest.results.result import TestResult
 
@@ -180,4 +168,4 @@ def _as_json(
     }
     if margin_answers:
         values["noninferiority"] = margin_answers.get("", margin_answers)
-    return json_module.dumps(values, allow_nan=False, indent=2)
+    return values

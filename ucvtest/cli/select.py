@@ -6,45 +6,24 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import (
-    STDOUT,
-    DataArgument,
-    DropOption,
-    GroupsOption,
-    GroupWeightName,
-    JsonOption,
-    LabelOption,
-    LossOption,
-    MissingOption,
-    OneHotOption,
-    PlotOption,
-    QuietOption,
-    ScoringOption,
-    SeedOption,
-    SepOption,
-    SheetOption,
-    TargetOption,
-    check_options,
-    listed_learners,
-)
-from ucvtest.cli.report import width
-from ucvtest.common.whole_files import write_whole
+from ucvtest.cli.report import width, write_json
 
 CriterionName = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
 
 
 def select(
-    data: DataArgument,
-    target: TargetOption,
+    data: options.DataArgument,
+    target: options.TargetOption,
     learner: Annotated[list[str], typer.Option(help="A learner; repeatable.")],
     criterion: Annotated[
         CriterionName, typer.Option(help="What the choice goes by.")
     ] = "permutation",
-    loss: LossOption = None,
-    scoring: ScoringOption = None,
-    pos_label: LabelOption = None,
+    loss: options.LossOption = None,
+    scoring: options.ScoringOption = None,
+    pos_label: options.LabelOption = None,
     permutations: Annotated[int, typer.Option(help="Labelings to draw.")] = 100,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
     max_seconds: Annotated[
@@ -54,19 +33,17 @@ def select(
             "are fewer labelings, and fewer observations are left out."
         ),
     ] = None,
-    groups: GroupsOption = None,
-    group_weight: Annotated[
-        GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
-    ] = "group",
-    drop: DropOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    one_hot: OneHotOption = False,
-    missing: MissingOption = "raise",
-    seed: SeedOption = 0,
-    plot: PlotOption = None,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    groups: options.GroupsOption = None,
+    group_weight: options.GroupWeightOption = "group",
+    drop: options.DropOption = None,
+    sep: options.SepOption = None,
+    sheet: options.SheetOption = None,
+    one_hot: options.OneHotOption = False,
+    missing: options.MissingOption = "raise",
+    seed: options.SeedOption = 0,
+    plot: options.PlotOption = None,
+    json: options.JsonOption = None,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Choose one of several learners by an estimate of its error on new observations.
 
@@ -76,7 +53,7 @@ def select(
           --learner knn:5 --learner majority
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(select):
-        check_options(0.05, plot, json)
+        options.check_options(0.05, plot, json)
         if groups is None and group_weight != "group":
             raise ValueError("--group-weight does not apply without --groups")
         X, y, labels = read(
@@ -90,7 +67,7 @@ def select(
         selection = uv.select_model(
             X,
             y,
-            listed_learners(learner),
+            options.listed_learners(learner),
             criterion,
             loss=loss,
             pos_label=label,
@@ -117,13 +94,10 @@ def select(
             ),
             "ucvtest": __version__,
         }
-        json_text = json_module.dumps(values, indent=2)
-        if json == STDOUT:
-            typer.echo(json_text)
+        if write_json(values, json):
             return
         typer.echo(textwrap.fill(f"Chosen by {criterion}: {chosen_name}", width()))
         if not quiet:
             typer.echo(f"\n{selection}")
         if json is not None:
-            write_whole(json, json_text + "\n")
             typer.echo(f"Result: {json}")

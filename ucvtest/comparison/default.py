@@ -16,10 +16,10 @@ from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.methods.ustatistic.options import FEW_PAIRS
 from ucvtest.metrics.base import Metric, plural
+from ucvtest.metrics.loss import WEIGHTED
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.few_fits import LEAST_ROUNDS

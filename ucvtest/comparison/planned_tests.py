@@ -29,10 +29,10 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.base import Learner
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import WEIGHTED
 from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.columns import Pair
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative

@@ -159,7 +159,7 @@ def evaluate(
     sample = problem.sample
     survival_times = sample.survival_times
     if isinstance(problem.metric, SurvivalMetric) and survival_times is not None:
-        reason = problem.metric.reason(survival_times)
+        reason = problem.metric.no_value(survival_times)
         if reason:
             raise ValueError(
                 f"metric={problem.metric.name!r:.60} has no value for these survival times, as "

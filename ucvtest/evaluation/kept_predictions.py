@@ -120,7 +120,7 @@ class KeptPredictions(FittedLosses):
         for pooled, learner_predictions in zip(
             self._pooled, self._kept_rows[-1].predictions, strict=True
         ):
-            pooled.take_away(learner_predictions[rows], testing, row_by_row=self.one_by_one)
+            pooled.add(learner_predictions[rows], testing, sign=-1, row_by_row=self.one_by_one)
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         if predictions.dtype == np.int8 and isinstance(self.function, Cells):

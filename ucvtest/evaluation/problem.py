@@ -22,7 +22,7 @@ from ucvtest.learners.adapters.survival import for_survival
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.loss import Loss, weighted_loss
 from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
@@ -30,7 +30,6 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-from ucvtest.metrics.weighted import weighted_loss
 
 
 @dataclass(frozen=True, eq=False)

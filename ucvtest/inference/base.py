@@ -38,12 +38,12 @@ from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import WEIGHTED
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult

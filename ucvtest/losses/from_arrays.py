@@ -21,7 +21,7 @@ from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, refuse_other_rows
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.means import SCORES_OF_LOSSES
 from ucvtest.metrics.recorded import known_metric, recorded_metric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 

@@ -12,7 +12,7 @@ from ucvtest.designs.design import Design
 from ucvtest.losses.predicted import listed
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.validation import by_argument, by_name, named_columns, refuse_other_rows
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.means import SCORES_OF_LOSSES
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses

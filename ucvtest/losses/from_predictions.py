@@ -59,7 +59,7 @@ from ucvtest.losses.predicted import (
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_argument, by_name, named_columns
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.named import SMOOTH
@@ -71,7 +71,6 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 from ucvtest.metrics.unknown_names import unknown_loss
-from ucvtest.metrics.weighted import WEIGHTED
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses

@@ -14,7 +14,7 @@ from ucvtest.losses.resample_means import resample_means
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-from ucvtest.metrics.tested_parts import PartsOfTested
+from ucvtest.metrics.working_point import PartsOfTested
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""

@@ -40,7 +40,7 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of, known_direction
-from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.means import LOG, certain_and_wrong
 from ucvtest.metrics.named import named_smooth_metric
@@ -55,7 +55,6 @@ from ucvtest.metrics.recorded import (
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-from ucvtest.metrics.weighted import WEIGHTED
 
 SCORES_ONLY = (
     "'auc' keeps decision scores, but this test needs the loss of every observation: use "
@@ -322,7 +321,7 @@ class Losses:
         if not np.isnan(self.values).all():
             return ""
         reason = (
-            metric.reason(self.tested_times)
+            metric.no_value(self.tested_times)
             or "no two comparable observations were tested by the same rule"
         )
         return f"{metric.in_words} has no value here, because {reason}"

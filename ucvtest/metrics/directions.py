@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from ucvtest.common.checks import check_switch
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.means import SCORES_OF_LOSSES
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES

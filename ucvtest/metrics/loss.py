@@ -1,12 +1,13 @@
 """A loss: a metric that is a mean over observations, so that lower values are better."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, Units
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -133,8 +134,14 @@ def losses_where_tested(
             f"loss {loss.name} returned shape {losses.shape} for predictions of shape "
             f"{testing.shape}: it must work element by element on arrays"
         )
-    if loss.bounds is not None:
-        _check_bounds(loss, losses[testing])
+    tested = losses[testing]
+    if loss.bounds is not None and tested.size:
+        low, high = loss.bounds
+        if tested.min() < low or tested.max() > high:
+            raise ValueError(
+                f"loss {loss.name} returned values from {tested.min()} to {tested.max()}, outside "
+                f"its bounds {loss.bounds}: correct the bounds"
+            )
     losses = np.where(testing, losses, 0.0)
     if not np.isfinite(losses).all():
         raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
@@ -175,10 +182,52 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
     return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
 
 
-def _check_bounds(loss: Loss, values: np.ndarray) -> None:
-    low, high = loss.bounds or (-np.inf, np.inf)
-    if values.size and (values.min() < low or values.max() > high):
-        raise ValueError(
-            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside its "
-            f"bounds {loss.bounds}: correct the bounds"
+WEIGHTED = "weighted_"
+"""Prefix of names of losses whose rows have weights."""
+
+
+def weighted_metric(metric: Metric) -> Metric:
+    """The same mean over rows with weights; it does not count errors."""
+    units = metric.units
+    if units is not None:
+        units = replace(
+            units, name=f"{WEIGHTED}{units.name}", estimand=f"weighted {units.estimand}"
         )
+    return replace(
+        metric,
+        name=f"{WEIGHTED}{metric.name}",
+        estimand=f"weighted {replace(metric, units=None).in_words}",
+        units=units,
+    )
+
+
+def weighted_loss(metric: Metric) -> Metric:
+    """The weighted mean of a loss that a user requests.
+
+    Raises
+    ------
+    ValueError
+        If the metric is not a mean of a loss.
+    """
+    if not isinstance(metric, Loss):
+        raise ValueError(
+            "weights in the loss are for means over observations, but "
+            f"{metric.reported_name!r:.60} is not such a mean: pass weights={{'fit': ...}}, or "
+            "another loss"
+        )
+    units = metric.units
+    if units is not None and not units.greater_is_better:
+        # Costs become values of a loss: higher costs are also worse.
+        metric = replace(
+            metric,
+            name=units.name,
+            function=partial(_changed, metric.function, units),
+            estimand=units.estimand,
+            bounds=metric.reported_bounds,
+            units=None,
+        )
+    return weighted_metric(metric)
+
+
+def _changed(function: Any, units: Units, y: np.ndarray, prediction: np.ndarray) -> Any:
+    return units.of(function(y, prediction))

@@ -47,10 +47,19 @@ def matrix_loss(matrix: Any) -> Loss:
     array([[1. , 5. ],
            [1. , 2.5]])
     """
-    names = _class_names(matrix)
-    if names is not None:
-        # Columns may be in a different order from rows.
-        matrix = matrix[[*matrix.index]]
+    names = None
+    if hasattr(matrix, "columns"):
+        rows, columns = list(matrix.index), list(matrix.columns)
+        if sorted(map(str, rows)) != sorted(map(str, columns)):
+            raise ValueError(
+                f"loss has rows {listed_labels(rows)} and columns {listed_labels(columns)}: name "
+                "both by the labels of y"
+            )
+        # Row numbers are not names.
+        if not rows == columns == list(range(len(rows))):
+            names = tuple(rows)
+            # Columns may be in a different order from rows.
+            matrix = matrix[rows]
     try:
         costs = np.array(as_numbers("loss", matrix))
     except ValueError as error:
@@ -83,19 +92,6 @@ def matrix_loss(matrix: Any) -> Loss:
         matrix=costs,
         class_names=names,
     )
-
-
-def _class_names(matrix: Any) -> tuple[Any, ...] | None:
-    """The names of the rows of a table, if they are more than row numbers."""
-    if not hasattr(matrix, "columns"):
-        return None
-    rows, columns = list(matrix.index), list(matrix.columns)
-    if sorted(map(str, rows)) != sorted(map(str, columns)):
-        raise ValueError(
-            f"loss has rows {listed_labels(rows)} and columns {listed_labels(columns)}: name both "
-            "by the labels of y"
-        )
-    return None if rows == columns == list(range(len(rows))) else tuple(rows)
 
 
 def costs_in_order(loss: Loss, sample: "Sample") -> Loss:

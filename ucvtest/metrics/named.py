@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ucvtest.common.checks import is_number
-from ucvtest.metrics import confusion, moments, weighted_ranks
+from ucvtest.metrics import confusion, moments, ranks
 from ucvtest.metrics.build import (
     AVERAGES,
     SHARE,
@@ -305,7 +305,7 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
     largest_fpr = float(max_fpr)
-    area = partial(weighted_ranks.partial_area, max_fpr=largest_fpr)
+    area = partial(ranks.partial_area, max_fpr=largest_fpr)
     return of_ranks(
         f"partial_auc({written(largest_fpr)})", f"partial AUC up to {largest_fpr:g}", area
     )
@@ -438,7 +438,7 @@ WITHOUT_ARGUMENTS = [
         scale="fisher",
         of_one_rule=True,
     ),
-    of_ranks("average_precision", "average precision", weighted_ranks.average_precision),
+    of_ranks("average_precision", "average precision", ranks.average_precision),
 ]
 
 WITH_DEFAULTS = [

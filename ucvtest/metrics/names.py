@@ -9,9 +9,8 @@ from ucvtest.data.output import Output
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
-from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.means import LOSSES, SCORES_OF_LOSSES
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
@@ -168,16 +167,6 @@ def metric_of(loss: Any) -> Metric | None:
 def is_auc(loss: Any) -> bool:
     """Whether areas under the ROC curve are requested instead of losses."""
     return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
-
-
-def is_share_of_errors(metric: Any) -> bool:
-    """Whether a metric is the error rate, or the accuracy, by its name or as a loss."""
-    base_metric = metric_of(metric)
-    return (
-        base_metric is not None
-        and base_metric.counts_errors
-        and base_metric.name == LOSSES["zero_one"].name
-    )
 
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:

@@ -139,14 +139,24 @@ def own_moments(
     _check_own(limits, greater_is_better, parts=parts, function=function)
     check_choice("output", output, ("number", "probability"))
     name = _own_name(function, name)
-    number = _number_from(function, name)
+    number, computed = _number_from(function, name), _in_double(parts)
+
+    def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        returned = np.asarray(computed(y, predictions))
+        if returned.shape[:-1] != np.shape(y) or returned.dtype.kind not in "iufb":
+            raise ValueError(
+                f"parts of the metric {name!r:.60} must return a row of numbers for each "
+                f"observation, shape {(*np.shape(y), 'k')}, got shape {returned.shape}: use "
+                "np.stack([...], axis=-1)"
+            )
+        return returned
 
     def values(means: np.ndarray) -> np.ndarray:
         rows = means.reshape(-1, means.shape[-1])
         return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
     check_value = partial(_check_value, name, limits)
-    moments = Moments(_parts_from(parts, name), OwnFunction(name, number), values, check_value)
+    moments = Moments(numbers, OwnFunction(name, number), values, check_value)
     return SmoothMetric(
         name,
         parts,
@@ -188,23 +198,6 @@ def _number_from(
         return float(returned)
 
     return number
-
-
-def _parts_from(user_parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
-    """The user's parts, which must be a row of numbers for each observation."""
-    computed = _in_double(user_parts)
-
-    def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        returned = np.asarray(computed(y, predictions))
-        if returned.shape[:-1] != np.shape(y) or returned.dtype.kind not in "iufb":
-            raise ValueError(
-                f"parts of the metric {name!r:.60} must return a row of numbers for each "
-                f"observation, shape {(*np.shape(y), 'k')}, got shape {returned.shape}: use "
-                "np.stack([...], axis=-1)"
-            )
-        return returned
-
-    return numbers
 
 
 def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:

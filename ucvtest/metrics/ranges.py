@@ -60,12 +60,19 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
     """
     metric_range = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
     if metric_range is None:
-        low, high = _known_range(metric)
-        if values is not None and values.size and not _within(values, low, high):
-            low, high = EVERYTHING
-        if zero_one and values is not None and zeros_and_ones(values):
-            low, high = SHARE
-        metric_range = low, high
+        metric_range = EVERYTHING
+        # Names have the same meaning in our functions and in tables.
+        if str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):
+            name = metric.name
+            for average_suffix in AVERAGES:
+                name = name.removesuffix(average_suffix)
+            metric_range = RANGES.get(name, NEGATIVE if name.startswith("neg_") else EVERYTHING)
+        if values is not None and values.size:
+            low, high = metric_range
+            if not (np.nanmin(values) >= low and np.nanmax(values) <= high):
+                metric_range = EVERYTHING
+            if zero_one and zeros_and_ones(values):
+                metric_range = SHARE
     low, high = metric_range
     if metric.units is not None:
         low, high = sorted(map(metric.units.of, metric_range))
@@ -84,20 +91,6 @@ def range_in_words(metric_range: Range) -> str:
     if math.isinf(low):
         return f"is at most {high:g}"
     return f"is at least {low:g}" if math.isinf(high) else f"lies between {low:g} and {high:g}"
-
-
-def _known_range(metric: Metric) -> Range:
-    """The range by name; names have the same meaning in our functions and in tables."""
-    name = metric.name
-    if not str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):
-        return EVERYTHING
-    for average_suffix in AVERAGES:
-        name = name.removesuffix(average_suffix)
-    return RANGES.get(name, NEGATIVE if name.startswith("neg_") else EVERYTHING)
-
-
-def _within(values: np.ndarray, low: float, high: float) -> bool:
-    return bool(np.nanmin(values) >= low and np.nanmax(values) <= high)
 
 
 def zeros_and_ones(values: np.ndarray) -> bool:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ucvtest.metrics.base import Metric, Units
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.loss import WEIGHTED, weighted_metric
+from ucvtest.metrics.means import LOSSES, SCORES_OF_LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
-from ucvtest.metrics.weighted import WEIGHTED, weighted_metric
 
 COST_OF_ERRORS = "cost_of_errors"
 """The setting with the cost of an error, if all errors cost the same."""

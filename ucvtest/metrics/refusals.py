@@ -78,14 +78,3 @@ def refuse_pooled(metric: Any) -> None:
             "pooled correlation is too low. Use predictions of other observations by one rule and "
             "uv.HoldOutTest, or take metric='rmse'"
         )
-
-
-def refuse_of_labels(metric: Any) -> None:
-    """Refuse metrics of survival times for learners, which are fitted to labels or numbers."""
-    if isinstance(metric, Metric) and metric.of_survival:
-        user_argument = f"metric={metric.name!r:.60}"
-        raise ValueError(
-            f"{user_argument} needs survival times, but learners are fitted to labels or numbers: "
-            "predict risks of observations that they were not fitted to, and use "
-            f"uv.Losses.from_predictions(uv.survival(time, event), risks, {user_argument})"
-        )

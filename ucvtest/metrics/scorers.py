@@ -6,19 +6,143 @@ R2, ...) are one number for each test set: a `SetScore`, for tests that need onl
 
 import importlib
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.data.weights import parts_of_weights
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.means import SCORES_OF_LOSSES
 from ucvtest.metrics.names import canonical, metric_or_loss
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.refusals import refuse_of_folds
-from ucvtest.metrics.scorer_functions import is_scorer_function, score_by_function
 from ucvtest.metrics.set_scores import SetScore
+
+OUTPUTS: dict[str, Output] = {
+    "predict": "label",
+    "predict_proba": "probability",
+    "decision_function": "score",
+}
+
+PROBED = 4
+"""Number of observations in a trial call, which shows what a scorer needs."""
+
+
+class _MethodRequest(Exception):
+    """The scorer requests something from the estimator."""
+
+
+class _NotPredictions(ValueError):
+    """The scorer requests more than predictions."""
+
+
+class _Rows:
+    """Stands for the features of a test set, which are known only by their predictions."""
+
+    def __init__(self, name: str, n_rows: int) -> None:
+        self._name, self._n_rows = name, n_rows
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        self._refuse()
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise _NotPredictions(
+            f"scoring: {self._name} uses X, but scores are computed from predictions here: pass a "
+            "function that only passes X to the estimator, or test a function (X_train, y_train, "
+            "X_test) -> predictions with your own loss"
+        )
+
+
+class _Probe:
+    """An estimator that reports the requests of a scorer."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OUTPUTS:
+            raise _MethodRequest(name)
+        raise AttributeError(name)
+
+
+class _Predicted:
+    """An estimator that has predicted a test set."""
+
+    def __init__(self, scorer: str, method: str, predicted: np.ndarray) -> None:
+        self._scorer, self._method, self._predicted = scorer, method, predicted
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._method:
+            return lambda X: self._predicted
+        raise _NotPredictions(
+            f"scoring: {self._scorer} asks the estimator for {name} and {self._method}, but only "
+            "one of predict, predict_proba and decision_function is possible"
+        )
+
+
+def is_scorer_function(scoring: Any) -> bool:
+    """Whether it is a function of estimator, X and y, not a scorer object of scikit-learn."""
+    if not callable(scoring) or isinstance(scoring, type) or hasattr(scoring, "_score_func"):
+        return False
+    try:
+        parameters = inspect.signature(scoring).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    required = [
+        parameter
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
+    ]
+    return len(required) == 3
+
+
+def score_by_function(scorer: Callable[..., Any]) -> SetScore:
+    """The score from a function (estimator, X, y); greater is better.
+
+    Raises
+    ------
+    ValueError
+        If it requests anything but predictions of X from an estimator.
+    """
+    name = getattr(scorer, "__name__", type(scorer).__name__)
+    method = ""
+    try:
+        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
+    except _MethodRequest as method_request:
+        method = str(method_request)
+    except _NotPredictions:
+        raise
+    except Exception:
+        pass
+    if not method:
+        raise ValueError(
+            f"scoring={name} does not ask the estimator for predictions: pass a function of "
+            "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
+            ".decision_function(X)"
+        )
+
+    def score(y: np.ndarray, predicted: np.ndarray) -> float:
+        if method == "predict_proba" and predicted.ndim == 1:
+            predicted = np.column_stack([1 - predicted, predicted])
+        return float(scorer(_Predicted(name, method, predicted), _Rows(name, len(y)), y))
+
+    return SetScore(
+        name,
+        score,
+        OUTPUTS[method],
+        original_labels=True,
+        estimand=f"mean {name} score",
+        fixed_output=method != "predict",
+    )
+
 
 OF_NUMBERS = (
     "explained_variance",
@@ -127,12 +251,6 @@ def _what_it_does(scorer: Any) -> tuple[Any, ...]:
     return score_function, scorer._sign, changed_keywords, getattr(scorer, "_response_method", None)
 
 
-def _in_words(name: str) -> str:
-    """The metric of a scorer; a function without a name is "score"."""
-    score_name = name.removesuffix("_score")
-    return "mean score" if score_name == "score" else f"mean {score_name} score"
-
-
 def _set_score(name: str, scorer: Any) -> SetScore:
     score_function, sign, keywords = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
@@ -140,34 +258,30 @@ def _set_score(name: str, scorer: Any) -> SetScore:
     def score(y: np.ndarray, prediction: np.ndarray, **sample_arguments: Any) -> Any:
         return float(sign * score_function(y, prediction, **(sample_arguments | keywords)))
 
-    output, fixed = _output_of(scorer, name)
+    output: Output = "label"
+    method = getattr(scorer, "_response_method", "predict")
+    if method == "predict_proba":
+        output = "probability"
+    elif method != "predict":
+        output = "score"
+    elif name in OF_NUMBERS:
+        output = "number"
     parameters = inspect.signature(score_function).parameters
     score_arguments = {name: parameter.default for name, parameter in parameters.items()} | keywords
     # For labels, an average over classes has no positive class.
     if score_arguments.get("average", "binary") != "binary" and output == "label":
         score_arguments.pop("pos_label", None)
+    positive = score_arguments.get("pos_label")
+    words = name.removesuffix("_score")
     return SetScore(
         name,
         score,
         output,
         original_labels=True,
-        estimand=_in_words(name),
-        fixed_output=fixed,
+        estimand="mean score" if words == "score" else f"mean {words} score",
+        # Whether there are labels depends on the response.
+        fixed_output=output != "label",
         parameters=frozenset(score_arguments),
-        positive=_default_positive(score_arguments),
+        positive=None if positive is inspect.Parameter.empty else positive,
         scorer_names_positive="pos_label" in keywords,
     )
-
-
-def _default_positive(score_arguments: dict[str, Any]) -> Any:
-    """The positive class of a scorer: its own, or the default of its function."""
-    label = score_arguments.get("pos_label")
-    return None if label is inspect.Parameter.empty else label
-
-
-def _output_of(scorer: Any, name: str) -> tuple[Output, bool]:
-    """The predictions that a scorer needs, and whether they do not depend on the response."""
-    method = getattr(scorer, "_response_method", "predict")
-    if method == "predict":
-        return ("number", True) if name in OF_NUMBERS else ("label", False)
-    return ("probability", True) if method == "predict_proba" else ("score", True)

@@ -115,37 +115,24 @@ def _score_of(
     sample_arguments: Any,
 ) -> float:
     score_function: Any = score.function
-    if score.output == "number" or sample.classes is None:
+    classes = sample.classes
+    if score.output == "number" or classes is None:
         return score_function(sample.target[tested], predicted, **sample_arguments)
     true = sample.response[tested]
     if score.output != "label":
-        return score_function(
-            true, _in_order(score, sample, predicted, sample_arguments), **sample_arguments
-        )
+        if len(classes) > 2:
+            # Columns in ascending order of the classes.
+            predicted = predicted[:, np.argsort(classes)]
+        elif score.positive_class(sample) != classes[-1]:
+            # Predictions are about the last class.
+            predicted = 1 - predicted if score.output == "probability" else -predicted
+        return score_function(true, predicted, **sample_arguments)
     below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
-    low = score_function(true.copy(), sample.classes[below], **sample_arguments)
+    low = score_function(true.copy(), classes[below], **sample_arguments)
     if np.array_equal(below, above):
         return low
     # A number half-way between two classes is an undecided tie: both labels count half.
-    return (low + score_function(true, sample.classes[above], **sample_arguments)) / 2
-
-
-def _in_order(
-    score: SetScore, sample: "Sample", predicted: np.ndarray, sample_arguments: dict[str, Any]
-) -> np.ndarray:
-    """Predictions about the class that the function treats as positive.
-
-    It is the last class in ascending order, unless it is named; our classes have the positive one
-    last. Columns of several classes are put into ascending order.
-    """
-    classes = sample.classes
-    assert classes is not None
-    if len(classes) > 2:
-        return predicted[:, np.argsort(classes)]
-    positive = score.positive_class(sample)
-    if positive == classes[-1]:
-        return predicted
-    return 1 - predicted if score.output == "probability" else -predicted
+    return (low + score_function(true, classes[above], **sample_arguments)) / 2
 
 
 def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:

@@ -8,10 +8,11 @@ values, from the derivative of T in the weights of observations.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -39,17 +40,18 @@ def _no_check(value: float) -> None:
     """Built-in metrics have no values outside their limits."""
 
 
-class FunctionOfMeans(Protocol):
-    """The common interface of `Cells` and `Moments`."""
+class FunctionOfMeans(ABC):
+    """The common part of `Cells` and `Moments`; `check_value` refuses a value of observations."""
+
+    function: ValueAndGradient | OwnFunction
+    check_value: Callable[[float], None]
 
     @property
     def own(self) -> OwnFunction | None:
         """The function of a user, whose derivatives are differences; None for those of ucvtest."""
+        return self.function if isinstance(self.function, OwnFunction) else None
 
-    @property
-    def check_value(self) -> Callable[[float], None]:
-        """Refuses a value at the means of observations."""
-
+    @abstractmethod
     def value_and_gradient(
         self, means: np.ndarray, errors: np.ndarray | None = None
     ) -> tuple[float, np.ndarray]:
@@ -57,19 +59,30 @@ class FunctionOfMeans(Protocol):
 
     def curvature(self, means: np.ndarray, direction: np.ndarray) -> float:
         """The second derivative along a direction."""
+        if self.own is not None:
+            return self.own.curvature(means, direction)
+        # From gradients a little ahead and behind.
+        return sum(
+            weight / GRADIENT_STEP * float((gradient * direction).sum())
+            for times, weight in CENTRAL
+            for _, gradient in [self.value_and_gradient(means + times * GRADIENT_STEP * direction)]
+        )
 
     def errors(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray | None:
         """Directions whose outer squares sum to the covariance of the means; None if not needed."""
+        return None
 
+    @abstractmethod
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The means of the parts, from the response and the predictions (T,) of one learner."""
 
+    @abstractmethod
     def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The parts of each observation, weighted by `along` and added up, (T,)."""
 
 
 @dataclass(frozen=True)
-class Cells:
+class Cells(FunctionOfMeans):
     """A function of the confusion matrix, whose cells (true, predicted) are shares that sum to 1.
 
     Parameters
@@ -95,29 +108,23 @@ class Cells:
     by_place: bool = False
     outside: tuple[int, ...] = ()
 
-    @property
-    def own(self) -> OwnFunction | None:
-        """See `FunctionOfMeans`."""
-        return self.function if isinstance(self.function, OwnFunction) else None
-
     def value_and_gradient(
         self, table: np.ndarray, errors: np.ndarray | None = None
     ) -> tuple[float, np.ndarray]:
         """The metric and its gradient, which is 0 for classes that the rule does not have."""
         cells = self._cells_of_rule(table)
         gradient = np.zeros(table.shape)
-        value, gradient[cells] = _of_function(self.function, table[cells])
+        own = self.own
+        value_and_gradient: Any = self.function if own is None else own.of_shares
+        value, gradient[cells] = value_and_gradient(table[cells])
         return value, gradient
 
     def curvature(self, table: np.ndarray, direction: np.ndarray) -> float:
         """See `FunctionOfMeans`."""
         if self.own is None:
-            return _change_of_gradient(self, table, direction)
+            return super().curvature(table, direction)
         cells = self._cells_of_rule(table)
         return self.own.curvature(table[cells], direction[cells])
-
-    def errors(self, target: np.ndarray, predictions: np.ndarray) -> None:
-        """See `FunctionOfMeans`: shares know their own size and spread."""
 
     def possible(self, table: np.ndarray) -> np.ndarray:
         """The cells (C, C) that a rule with this table can have.
@@ -157,7 +164,11 @@ class ObservedCells:
     @classmethod
     def of(cls, target: np.ndarray, predictions: np.ndarray, n_classes: int) -> "ObservedCells":
         """From numbers of classes; there are `n_classes` classes or more."""
-        true, predicted = target.astype(int), _predicted(predictions)
+        true, known = target.astype(int), predictions.dtype.kind in "iu"
+        below = predictions.astype(int) if known else np.floor(predictions).astype(int)
+        predicted = (below,)
+        if (below != predictions).any():
+            predicted = (below, np.ceil(predictions).astype(int))
         size = max(n_classes, 1 + int(max(true.max(), predicted[-1].max())))
         # In as few bytes as they need.
         smallest = np.min_scalar_type(size**2)
@@ -176,14 +187,8 @@ class ObservedCells:
         return numbers[0] if len(numbers) == 1 else (numbers[0] + numbers[1]) / 2
 
 
-def _predicted(codes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The classes of predictions, or where some are ties, the lower and the upper ones of all."""
-    below = codes.astype(int) if codes.dtype.kind in "iu" else np.floor(codes).astype(int)
-    return (below,) if (below == codes).all() else (below, np.ceil(codes).astype(int))
-
-
 @dataclass(frozen=True)
-class Moments:
+class Moments(FunctionOfMeans):
     """A function of means of numbers, which `numbers(y, prediction)` gives as (T, k).
 
     `values` is the function of such means, arrays (..., k), without a gradient. `check_value`
@@ -195,25 +200,14 @@ class Moments:
     values: Callable[[np.ndarray], np.ndarray]
     check_value: Callable[[float], None] = _no_check
 
-    @property
-    def own(self) -> OwnFunction | None:
-        """See `FunctionOfMeans`."""
-        return self.function if isinstance(self.function, OwnFunction) else None
-
     def value_and_gradient(
         self, means: np.ndarray, errors: np.ndarray | None = None
     ) -> tuple[float, np.ndarray]:
         """See `FunctionOfMeans`."""
-        if self.own is None:
-            return _of_function(self.function, means)
-        assert errors is not None
-        return self.own.of_means(means, errors)
-
-    def curvature(self, means: np.ndarray, direction: np.ndarray) -> float:
-        """See `FunctionOfMeans`."""
-        if self.own is None:
-            return _change_of_gradient(self, means, direction)
-        return self.own.curvature(means, direction)
+        if isinstance(self.function, OwnFunction):
+            assert errors is not None
+            return self.function.of_means(means, errors)
+        return self.function(means)
 
     def errors(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray | None:
         """See `FunctionOfMeans`."""
@@ -439,24 +433,3 @@ class SmoothMetric(Metric):
     @property
     def _own_words(self) -> str:
         return self.estimand or self.name
-
-
-def _of_function(function: Any, means: np.ndarray) -> tuple[float, np.ndarray]:
-    """The value and the gradient of a function that needs no errors."""
-    value_and_gradient: tuple[float, np.ndarray] = (
-        function.of_shares(means) if isinstance(function, OwnFunction) else function(means)
-    )
-    return value_and_gradient
-
-
-def _change_of_gradient(
-    metric_of_means: FunctionOfMeans, means: np.ndarray, direction: np.ndarray
-) -> float:
-    """The second derivative along a direction, from gradients a little ahead and behind."""
-    return sum(
-        weight / GRADIENT_STEP * float((gradient * direction).sum())
-        for times, weight in CENTRAL
-        for _, gradient in [
-            metric_of_means.value_and_gradient(means + times * GRADIENT_STEP * direction)
-        ]
-    )

@@ -64,9 +64,10 @@ class SurvivalMetric(SmoothMetric):
         A function of the survival times of a sample that returns the metric of its test sets.
     """
 
+    limits: tuple[float, float] = SHARE
     times: tuple[float, ...] = ()
     ranks: bool = True
-    remark: str = ""
+    remark: str = ESTIMATED
     no_value: Callable[[SurvivalTimes], str] = None  # type: ignore[assignment]
     in_sets: Callable[[SurvivalTimes], MetricOfSets] = None  # type: ignore[assignment]
 
@@ -120,10 +121,6 @@ class SurvivalMetric(SmoothMetric):
                 f"metric={self.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
             )
         return times
-
-    def reason(self, times: SurvivalTimes) -> str:
-        """Why it has no value for these observations, in words; "" if it has one."""
-        return self.no_value(times)
 
 
 def harrell(tau: float | None = None) -> SurvivalMetric:
@@ -255,14 +252,15 @@ def auc(at: float) -> SurvivalMetric:
         pairs = times_and_risks.area_pairs(times, censoring, at=time)
         return PairsOfSets(times, *pairs, censoring, time)
 
-    return _metric(
+    return SurvivalMetric(
         f"auc({written(time)})",
-        f"AUC at {time:g}",
-        partial(times_and_risks.area_at, at=time),
-        in_sets,
-        no_value=no_value,
-        output="event_probability",
+        no_loss,
+        "event_probability",
+        estimand=f"AUC at {time:g}",
+        made_for=_made_for(partial(times_and_risks.area_at, at=time)),
         times=(time,),
+        no_value=no_value,
+        in_sets=in_sets,
     )
 
 
@@ -304,16 +302,17 @@ def brier(at: float) -> SurvivalMetric:
     0.084
     """
     time = _time("at", at)
-    return _metric(
+    return SurvivalMetric(
         f"brier({written(time)})",
-        f"Brier score at {time:g}",
-        partial(times_and_risks.brier_at, at=time),
-        partial(BrierOfSets.of, at=(time,)),
-        no_value=partial(_unknown_at, time),
-        output="event_probability",
+        no_loss,
+        "event_probability",
+        estimand=f"Brier score at {time:g}",
+        made_for=_made_for(partial(times_and_risks.brier_at, at=time)),
+        rises=False,
         times=(time,),
         ranks=False,
-        rises=False,
+        no_value=partial(_unknown_at, time),
+        in_sets=partial(BrierOfSets.of, at=(time,)),
     )
 
 
@@ -348,16 +347,17 @@ def integrated_brier(times: Any) -> SurvivalMetric:
     if grid.ndim != 1 or len(grid) < 2 or not (np.diff(grid) > 0).all():
         raise ValueError(f"times must be two numbers or more, ascending, got {times!r:.60}")
     points = tuple(_time("times", time) for time in grid.tolist())
-    return _metric(
+    return SurvivalMetric(
         f"integrated_brier({','.join(map(written, points))})",
-        f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
-        partial(times_and_risks.integrated_brier, at=points),
-        partial(BrierOfSets.of, at=points),
-        no_value=partial(_unknown_at, points[-1]),
-        output="event_probability",
+        no_loss,
+        "event_probability",
+        estimand=f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
+        made_for=_made_for(partial(times_and_risks.integrated_brier, at=points)),
+        rises=False,
         times=points,
         ranks=False,
-        rises=False,
+        no_value=partial(_unknown_at, points[-1]),
+        in_sets=partial(BrierOfSets.of, at=points),
     )
 
 
@@ -365,76 +365,46 @@ def _concordance(
     name: str, metric_in_words: str, tau: float | None, remark: str, *, weighted: bool = False
 ) -> SurvivalMetric:
     """The name, with "up to" a time if there is one."""
-    end_time = _end_time(tau)
+    end_time = math.inf
     if tau is not None:
+        end_time = _time("tau", tau)
         name, metric_in_words = f"{name}({written(end_time)})", f"{metric_in_words} up to {tau:g}"
 
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
         pair_weights = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end_time)
         return PairsOfSets(times, *pair_weights)
 
+    def no_value(times: SurvivalTimes) -> str:
+        events = times.time[times.event & (times.time <= end_time)]
+        if not len(events):
+            return "nobody had the event" + ("" if tau is None else f" by {tau:g}")
+        first = events.min()
+        if ((times.time > first) | ((times.time == first) & ~times.event)).any():
+            return ""
+        return "no pair is comparable, because no time is longer than one with an event"
+
     concordance = partial(times_and_risks.concordance, weighted=weighted, tau=end_time)
-    return _metric(
-        name,
-        metric_in_words,
-        concordance,
-        in_sets,
-        no_value=partial(_no_pair, end_time),
-        remark=remark,
-    )
-
-
-def _metric(
-    name: str,
-    metric_in_words: str,
-    metric_of_times: Any,
-    in_sets: Callable[[SurvivalTimes], MetricOfSets],
-    *,
-    no_value: Callable[[SurvivalTimes], str],
-    output: Any = "risk",
-    times: tuple[float, ...] = (),
-    ranks: bool = True,
-    rises: bool = True,
-    remark: str = ESTIMATED,
-) -> SurvivalMetric:
-    times_metric = OfTimes(metric_of_times)
     return SurvivalMetric(
         name,
         no_loss,
-        output,
+        "risk",
         estimand=metric_in_words,
-        made_for=lambda classes: times_metric,
-        limits=SHARE,
-        rises=rises,
-        times=times,
-        ranks=ranks,
+        made_for=_made_for(concordance),
+        remark=remark,
         no_value=no_value,
         in_sets=in_sets,
-        remark=remark,
     )
+
+
+def _made_for(values: Any) -> Callable[[Any], OfTimes]:
+    of_times = OfTimes(values)
+    return lambda classes: of_times
 
 
 def _time(name: str, value: Any) -> float:
     if not is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a time above 0, got {value!r:.60}")
     return float(value)
-
-
-def _end_time(tau: float | None) -> float:
-    return math.inf if tau is None else _time("tau", tau)
-
-
-def _no_pair(tau: float, times: SurvivalTimes) -> str:
-    events = times.time[times.event & (times.time <= tau)]
-    if not len(events):
-        return "nobody had the event" + (f" by {tau:g}" if tau < math.inf else "")
-    first = events.min()
-    later = (times.time > first) | ((times.time == first) & ~times.event)
-    return (
-        ""
-        if later.any()
-        else "no pair is comparable, because no time is longer than one with an event"
-    )
 
 
 def _unknown_at(time: float, times: SurvivalTimes) -> str:

@@ -230,17 +230,15 @@ class SumsOfSets:
     def errors(self) -> None:
         """None, because gradients do not need them."""
 
-    def add(self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True) -> None:
-        """Add some test sets, always row by row."""
-        self._change(1, predictions, testing)
-
-    def take_away(
-        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True
+    def add(
+        self,
+        predictions: np.ndarray,
+        testing: np.ndarray,
+        *,
+        sign: int = 1,
+        row_by_row: bool = True,
     ) -> None:
-        """Remove test sets that were added."""
-        self._change(-1, predictions, testing)
-
-    def _change(self, sign: int, predictions: np.ndarray, testing: np.ndarray) -> None:
+        """Add some test sets, or remove them if the sign is -1; always row by row."""
         # One by one, so that rounding does not depend on how test sets are grouped.
         for set_sums in self._metric.sums(predictions, testing):
             self._sums = self._sums + sign * set_sums

@@ -8,8 +8,6 @@ distribution of other observations is treated as known. All values are NaN if th
 value.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ucvtest.data.survival_times import SurvivalTimes
@@ -161,19 +159,14 @@ def pairs_of_rows(
     other.
     """
     pair_weights = np.zeros((2, 2, len(time_rank)))
-    for rows in _by_size(folds, len(time_rank)):
+    if folds is None:
+        folds = np.zeros(len(time_rank), dtype=int)
+    order = np.argsort(folds, kind="stable")
+    _, starts, sizes = np.unique(folds[order], return_index=True, return_counts=True)
+    for size in np.unique(sizes):
+        # The rows (R, size) of all R folds of this size.
+        rows = order[starts[sizes == size][:, None] + np.arange(size)]
         pair_weights[:, :, rows] = pairs_in_sets(
             time_rank[rows], risks[rows], first[rows], second[rows]
         )
     return pair_weights
-
-
-def _by_size(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
-    """The rows (R, m) of all R folds that have m rows; all rows if there are no folds."""
-    if folds is None:
-        yield np.arange(n)[None]
-        return
-    order = np.argsort(folds, kind="stable")
-    _, starts, sizes = np.unique(folds[order], return_index=True, return_counts=True)
-    for size in np.unique(sizes):
-        yield order[starts[sizes == size][:, None] + np.arange(size)]

@@ -1,9 +1,9 @@
 """The point of linearisation of a function of means: value, gradient, and linearised rows."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +12,16 @@ from ucvtest.metrics.second_order import (
     directions_of_table,
     second_order_bias,
 )
-from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
+from ucvtest.metrics.smooth import (
+    Cells,
+    FunctionOfMeans,
+    Moments,
+    ObservedCells,
+    OfTimes,
+    Ranks,
+    linearised,
+    linearised_at,
+)
 from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.stats.linearised import two_right_two_wrong
 
@@ -174,25 +183,26 @@ class PooledParts:
         return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
 
     def add(
-        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
+        self,
+        predictions: np.ndarray,
+        testing: np.ndarray,
+        *,
+        sign: int = 1,
+        row_by_row: bool = False,
     ) -> None:
-        """Add the tested observations of some rows (R, n)."""
-        self._change(1, predictions, testing, row_by_row=row_by_row)
-
-    def take_away(
-        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
-    ) -> None:
-        """Remove rows that were added."""
-        self._change(-1, predictions, testing, row_by_row=row_by_row)
-
-    def _change(
-        self, sign: int, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool
-    ) -> None:
+        """Add the tested observations of some rows (R, n), or remove them if the sign is -1."""
         n_tested = int(np.count_nonzero(testing))
         self._n_tested += sign * n_tested
         if isinstance(self._function, Moments):
-            sums = _sums_of_rows(self._function, self._target, predictions, testing, row_by_row)
-            self._sums.append(sign * sums)
+            # Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row.
+            for rows in _row_slices(predictions, row_by_row=row_by_row):
+                batch = predictions[rows]
+                every = np.tile(self._target, len(batch))
+                numbers = self._function.numbers(every, batch.ravel()).reshape(*batch.shape, -1)
+                numbers = np.where(testing[rows][..., None], numbers, 0.0)
+                products = numbers.transpose(0, 2, 1) @ numbers
+                sums = np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1)
+                self._sums.append(sign * sums)
             return
         every = np.broadcast_to(self._target, testing.shape)[testing]
         # Numbers of rows, which add up without error.
@@ -201,38 +211,77 @@ class PooledParts:
         self._sums = [total[None]]
 
 
-def _sums_of_rows(
-    moments: Moments,
-    target: np.ndarray,
-    predictions: np.ndarray,
-    testing: np.ndarray,
-    row_by_row: bool,
-) -> np.ndarray:
-    """Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row."""
-    row_sums = []
-    for rows in _row_slices(predictions, row_by_row=row_by_row):
-        batch_predictions = predictions[rows]
-        numbers = moments.numbers(
-            np.tile(target, len(batch_predictions)), batch_predictions.ravel()
-        )
-        numbers = numbers.reshape(*batch_predictions.shape, -1)
-        numbers = np.where(testing[rows][..., None], numbers, 0.0)
-        products = numbers.transpose(0, 2, 1) @ numbers
-        row_sums.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
-    return np.concatenate(row_sums)
-
-
-def directions_of_parts(
-    metric_of_means: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
-) -> np.ndarray | None:
-    """The same as `PooledParts.directions`, for observations (T,) that are all known."""
-    if not isinstance(metric_of_means, Moments):
-        return directions_of_table(metric_of_means.means(target, predictions))
-    return metric_of_means.directions(target, predictions)
-
-
 def _row_slices(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
     """Slices of rows, some at a time or one by one, with all observations of each row."""
     size = 1 if row_by_row else max(1, SOME // predictions.shape[1])
     for first_row in range(0, len(predictions), size):
         yield slice(first_row, first_row + size)
+
+
+class PartsOfTested:
+    """Parts of the response (T,) and of predictions (L, T) of all tested observations.
+
+    Confusion matrices are counted once for all metrics.
+    """
+
+    def __init__(self, target: Any, predictions: np.ndarray) -> None:
+        self.target, self._predictions = target, predictions
+        self._cells: dict[tuple[int, int], ObservedCells] = {}
+
+    def means(self, metric_of_means: FunctionOfMeans, learners: Sequence[int]) -> list[np.ndarray]:
+        """The means of the parts of some learners, which are named by their positions."""
+        if isinstance(metric_of_means, Cells):
+            return [self._in_cells(metric_of_means, learner).table for learner in learners]
+        return [
+            metric_of_means.means(self.target, self._predictions[learner]) for learner in learners
+        ]
+
+    def directions(
+        self, metric_of_means: FunctionOfMeans, learners: Sequence[int]
+    ) -> list[np.ndarray | None]:
+        """Those of the covariance of the parts of an observation, for each learner."""
+        if isinstance(metric_of_means, Cells):
+            return [directions_of_table(table) for table in self.means(metric_of_means, learners)]
+        assert isinstance(metric_of_means, Moments)
+        return [
+            metric_of_means.directions(self.target, self._predictions[learner])
+            for learner in learners
+        ]
+
+    def errors(
+        self, metric_of_means: FunctionOfMeans, learners: Sequence[int]
+    ) -> list[np.ndarray | None]:
+        """Those of the means of the parts, for each learner; see `FunctionOfMeans`."""
+        return [
+            metric_of_means.errors(self.target, self._predictions[learner]) for learner in learners
+        ]
+
+    def linearised(
+        self, metric_of_means: FunctionOfMeans | Ranks | OfTimes, folds: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Linearised values (L, T) of each learner.
+
+        Parts are pooled over all tested observations (Forman and Scholz 2010); pairs of survival
+        times are within `folds` (T,).
+        """
+        if isinstance(metric_of_means, Cells):
+            in_cells = (
+                self._in_cells(metric_of_means, learner)
+                for learner in range(len(self._predictions))
+            )
+            values = [
+                linearised_at(metric_of_means, observed.table, observed.parts, len(self.target))
+                for observed in in_cells
+            ]
+        else:
+            values = [
+                linearised(metric_of_means, self.target, row, folds) for row in self._predictions
+            ]
+        return np.stack(values)
+
+    def _in_cells(self, metric_of_cells: Cells, learner: int) -> ObservedCells:
+        key = metric_of_cells.n_classes, learner
+        if key not in self._cells:
+            n_classes, predictions = metric_of_cells.n_classes, self._predictions[learner]
+            self._cells[key] = ObservedCells.of(self.target, predictions, n_classes)
+        return self._cells[key]

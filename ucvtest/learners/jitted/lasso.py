@@ -270,7 +270,7 @@ class PenalizedLogistic(JittedLearner):
 
         Fits that the compiled form leaves open are done by the learner itself.
         """
-        from ucvtest.learners.solvers.compiled_path import fit_paths
+        from ucvtest.learners.solvers.compiled_logistic import fit
 
         size = learning.sum(axis=1)
         positive = learning @ state.target
@@ -282,18 +282,12 @@ class PenalizedLogistic(JittedLearner):
         penalties = [members[member_index].penalties(size[rows]) for member_index in order]
         l1, l2 = (np.stack(penalty_rows) for penalty_rows in zip(*penalties, strict=True))
         path_log_odds = np.zeros((len(members), *learning.shape))
-        path_log_odds[np.ix_(order, rows)] = fit_paths(
-            state.matrix,
-            state.distinct,
-            state.target.astype(float),
-            np.ascontiguousarray(learning[rows]),
-            state.spread,
-            l1,
-            l2,
-            tolerances(l1),
-            self.standardize,
-            self.max_iter,
+        path_fits = fit(
+            *(state.matrix, state.distinct, state.target.astype(float)[None]),
+            *(np.ascontiguousarray(learning[rows]), state.spread, l1, l2, tolerances(l1)),
+            *(self.standardize, self.max_iter),
         )
+        path_log_odds[np.ix_(order, rows)] = path_fits.log_odds
         for scores, member in zip(path_log_odds, members, strict=True):
             unconverged = np.flatnonzero(np.isnan(scores[:, 0]))
             if len(unconverged):

@@ -98,21 +98,15 @@ class CompiledLassoFits:
         # Numba takes long to import, and may not be there.
         from ucvtest.learners.solvers.compiled_logistic import fit
 
-        l1, l2 = penalties
+        l1, l2 = (penalty[None] for penalty in penalties)
+        responses = data.target[None] if labels is None else labels
         self._n_features = data.matrix.shape[1]
         self._fitted = fit(
-            data.matrix,
-            data.distinct,
-            np.ascontiguousarray(data.target[None] if labels is None else labels, dtype=float),
-            np.ascontiguousarray(learning),
-            data.spread,
-            l1,
-            l2,
-            tolerances(l1),
-            standardize,
-            max_iter,
+            *(data.matrix, data.distinct, np.ascontiguousarray(responses, dtype=float)),
+            *(np.ascontiguousarray(learning), data.spread, l1, l2, tolerances(l1)),
+            *(standardize, max_iter),
         )
-        self.log_odds = self._fitted.log_odds
+        (self.log_odds,) = self._fitted.log_odds
 
     def by_feature(self) -> np.ndarray:
         """Intercepts and coefficients (R, 1 + p); NaN where a fit is left to the other form."""

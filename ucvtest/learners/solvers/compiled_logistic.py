@@ -41,11 +41,11 @@ class NewtonFits(NamedTuple):
     """Result of `fit`."""
 
     log_odds: np.ndarray
-    """(R, n) for all observations; NaN where this form gave up."""
+    """(P, R, n) for all observations; NaN where this form gave up."""
     columns: np.ndarray
-    """(R, WIDEST) the features of the working sets, the rest -1."""
+    """(R, WIDEST) the features of the working sets at the last penalty, the rest -1."""
     original: np.ndarray
-    """(R, 1 + WIDEST) intercepts and coefficients, for the features as they came."""
+    """(R, 1 + WIDEST) intercepts and coefficients there, for the features as they came."""
 
 
 def fit(
@@ -62,35 +62,30 @@ def fit(
 ) -> NewtonFits:
     """Fit every learning set, both classes in each, in as many threads as Numba is allowed.
 
-    `responses` are (1, n), or (R, n) for one of each fit; only `distinct` features may have a
-    coefficient; `spread` is what the features were divided by. `tolerance`: the largest violation
-    of an optimality condition. `standardize` penalises coefficients of standardised features,
-    otherwise those before the division. The result does not depend on the number of threads, at
-    most that of the processors this process may use, or ``NUMBA_NUM_THREADS``.
+    The penalties `l1` and `l2` are (P, R), and fall: each fit of a learning set begins at the one
+    before. `responses` are (1, n), or (R, n) for one of each learning set; only `distinct` features
+    may have a coefficient; `spread` is what the features were divided by. `tolerance` (P, R) is the
+    largest violation of an optimality condition. `standardize` penalises coefficients of
+    standardised features, otherwise those before the division. The result does not depend on the
+    number of threads, at most that of the processors this process may use, or
+    ``NUMBA_NUM_THREADS``.
     """
     count, n_obs = learning.shape
     solved_fits = NewtonFits(
-        np.full((count, n_obs), np.nan),
+        np.full((len(l1), count, n_obs), np.nan),
         np.full((count, WIDEST), -1),
         np.zeros((count, 1 + WIDEST)),
     )
     fit_arguments = (
-        features,
-        distinct,
-        responses,
-        learning,
-        spread,
-        l1,
-        l2,
-        tolerance,
-        standardize,
-        max_steps,
+        *(features, distinct, responses, learning, spread),
+        *(l1, l2, tolerance, standardize, max_steps),
     )
+    step = max(1, FITS_PER_TASK // len(l1))
 
     def do(first_row: int) -> None:
-        _fit_rows(*fit_arguments, first_row, min(first_row + FITS_PER_TASK, count), *solved_fits)
+        _fit_rows(*fit_arguments, first_row, min(first_row + step, count), *solved_fits)
 
-    starts = range(0, count, FITS_PER_TASK)
+    starts = range(0, count, step)
     n_threads = min(config.NUMBA_NUM_THREADS, len(starts))
     if n_threads < 2:
         for first_row in starts:
@@ -127,7 +122,7 @@ def _fit_rows(
     design = np.empty((WIDEST + 1, n_lanes))
     hessian, factors = np.empty((WIDEST + 1, WIDEST + 1)), np.empty((WIDEST + 1, WIDEST + 1))
     mean, inverse_sd = np.empty(n_features), np.empty(n_features)
-    penalty, excess = np.empty(n_features), np.empty(n_features)
+    factor, penalty, excess = np.empty(n_features), np.empty(n_features), np.empty(n_features)
     working = np.empty(WIDEST, np.int64)
     centre, scale = np.empty(WIDEST), np.empty(WIDEST)
     b, l1s, l2s = np.empty(WIDEST + 1), np.empty(WIDEST + 1), np.empty(WIDEST + 1)
@@ -145,70 +140,92 @@ def _fit_rows(
             design[0, i] = 1.0 if i < size else 0.0
             if i >= size:
                 y[i] = 0.0
-            error[i] = (y[i] - positive_rate) / size if i < size else 0.0
         moments(features, members[:size], mean, inverse_sd)
         for j in range(n_features):
-            factor = 1.0
+            factor[j] = 1.0
             if not standardize and inverse_sd[j] > 0.0:
-                factor = inverse_sd[j] / spread[j]
-            penalty[j] = l1[row] * factor if distinct[j] else np.inf
-        b[0], l1s[0], l2s[0] = np.log(positive / (size - positive)), 0.0, 0.0
-        n_working, steps = 0, 0
-        finished = False
-        while True:
-            scan(features, members[:size], error, inverse_sd, penalty, excess)
-            outside = -np.inf
-            for k in range(n_working):
-                excess[working[k]] = -np.inf
-            for j in range(n_features):
-                outside = max(outside, excess[j])
-            if outside <= (ROUNDING if steps == 0 else tolerance[row]):
-                finished = steps == 0 or outside < -TIED * tolerance[row]
-                break
-            n_kept = without_zeros(n_working, working, design, centre, scale, b, l1s, l2s, lanes)
-            limit = min(n_kept + ADDED, WIDEST)
-            if n_kept == WIDEST:
-                break
-            n_working = join(excess, tolerance[row], working, n_kept, limit)
-            for k in range(n_kept, n_working):
-                column = working[k]
-                centre[k], scale[k] = standardise(
-                    features, members[:size], column, design[1 + k], lanes
-                )
-                factor = 1.0
-                if not standardize and scale[k] > 0.0:
-                    factor = scale[k] / spread[column]
-                b[1 + k], l1s[1 + k], l2s[1 + k] = 0.0, l1[row] * factor, l2[row] * factor**2
-            n_steps = newton(
-                design,
-                y,
-                (1 + n_working, size, lanes),
-                b,
-                l1s,
-                l2s,
-                tolerance[row],
-                max_steps - steps,
-                scratch,
-                error,
-                hessian,
-                factors,
+                factor[j] = inverse_sd[j] / spread[j]
+        l1s[0], l2s[0] = 0.0, 0.0
+        n_working, cold = 0, True
+        for penalty_index in range(len(l1)):
+            lam, ridge, path_tolerance = (
+                l1[penalty_index, row],
+                l2[penalty_index, row],
+                tolerance[penalty_index, row],
             )
-            if n_steps < 0:
-                break
-            steps += max(n_steps, 1)
-        if not finished:
-            continue
-        original[row, 0] = b[0]
-        for k in range(n_working):
-            columns[row, k] = working[k]
-            original[row, 1 + k] = b[1 + k] * scale[k]
-            original[row, 0] -= b[1 + k] * scale[k] * centre[k]
-        for i in range(n_obs):
-            value = original[row, 0]
+            if cold:
+                # At the null model; also after a fit that was given up.
+                n_working = 0
+                b[0] = np.log(positive / (size - positive))
+                for i in range(lanes):
+                    error[i] = (y[i] - positive_rate) / size if i < size else 0.0
+            for j in range(n_features):
+                penalty[j] = lam * factor[j] if distinct[j] else np.inf
             for k in range(n_working):
-                if b[1 + k] != 0.0:
-                    value += original[row, 1 + k] * features[i, working[k]]
-            log_odds[row, i] = value
+                l1s[1 + k] = penalty[working[k]]
+                l2s[1 + k] = ridge * factor[working[k]] ** 2
+            null, cold, steps = n_working == 0, True, 0
+            solve = n_working > 0
+            while True:
+                if solve:
+                    n_steps = newton(
+                        design,
+                        y,
+                        (1 + n_working, size, lanes),
+                        b,
+                        l1s,
+                        l2s,
+                        path_tolerance,
+                        max_steps - steps,
+                        scratch,
+                        error,
+                        hessian,
+                        factors,
+                    )
+                    if n_steps < 0:
+                        break
+                    steps += max(n_steps, 1)
+                solve = True
+                scan(features, members[:size], error, inverse_sd, penalty, excess)
+                outside = -np.inf
+                for k in range(n_working):
+                    excess[working[k]] = -np.inf
+                for j in range(n_features):
+                    outside = max(outside, excess[j])
+                if outside <= (ROUNDING if null else path_tolerance):
+                    cold = not (null or outside < -TIED * path_tolerance)
+                    break
+                null = False
+                n_kept = without_zeros(
+                    n_working, working, design, centre, scale, b, l1s, l2s, lanes
+                )
+                if n_kept == WIDEST:
+                    break
+                n_working = join(
+                    excess, path_tolerance, working, n_kept, min(n_kept + ADDED, WIDEST)
+                )
+                for k in range(n_kept, n_working):
+                    column = working[k]
+                    centre[k], scale[k] = standardise(
+                        features, members[:size], column, design[1 + k], lanes
+                    )
+                    b[1 + k], l1s[1 + k] = 0.0, lam * factor[column]
+                    l2s[1 + k] = ridge * factor[column] ** 2
+            if cold:
+                continue
+            original[row, 0] = b[0]
+            for k in range(WIDEST):
+                columns[row, k], original[row, 1 + k] = -1, 0.0
+            for k in range(n_working):
+                columns[row, k] = working[k]
+                original[row, 1 + k] = b[1 + k] * scale[k]
+                original[row, 0] -= b[1 + k] * scale[k] * centre[k]
+            for i in range(n_obs):
+                value = original[row, 0]
+                for k in range(n_working):
+                    if b[1 + k] != 0.0:
+                        value += original[row, 1 + k] * features[i, working[k]]
+                log_odds[penalty_index, row, i] = value
 
 
 @compiled

@@ -1,8 +1,8 @@
 """Newton steps of elastic-net logistic regression on a few features, compiled by Numba.
 
 One step minimises the quadratic model of the loss: coordinate descent finds the support, exact
-solutions on that support follow. `ucvtest.learners.solvers.compiled_logistic` and `compiled_path`
-say which features. This module needs Numba; import it where it is used.
+solutions on that support follow. `ucvtest.learners.solvers.compiled_logistic` says which features.
+This module needs Numba; import it where it is used.
 """
 
 from collections.abc import Callable

@@ -231,5 +231,5 @@ def _no_value(question: Question) -> str:
     metric, sample = question.metric, question.sample
     assert isinstance(metric, SurvivalMetric)
     times = None if sample is None else sample.survival_times
-    reason = "" if times is None else metric.reason(times)
+    reason = "" if times is None else metric.no_value(times)
     return f"{reason or 'no two comparable observations were tested together'}; add observations"

@@ -18,7 +18,7 @@ from ucvtest.losses.linearised import parts_where_tested
 from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised
-from ucvtest.metrics.tested_parts import PartsOfTested
+from ucvtest.metrics.working_point import PartsOfTested
 
 ALONE = {"zero_division": np.nan}
 """Of one class 0/0 is NaN; in averages it counts 0."""
