@@ -322,6 +322,17 @@ def test_a_learner_that_fails_is_named_with_the_split(name):
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
+@each_comparison
+def test_a_learner_does_not_differ_from_itself(name):
+    result = made(name, learners=("lda", "lda")).fit(rng=0, **FEW.get(name, {}))
+    assert result.estimate == 0
+    if result.status == "ok":
+        assert result.pvalue == 1
+    else:
+        assert "degenerate" in result.status
+        assert np.isnan(result.pvalue)
+
+
 # ------------------------------------------------------------------------- each learner alone
 
 

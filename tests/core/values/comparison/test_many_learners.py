@@ -121,29 +121,6 @@ def test_results_are_made_when_they_are_asked_for(monkeypatch):
     assert ("mcnemar", "m3", "m7") in comparison.results
 
 
-def test_summaries_show_fifty_pairs():
-    comparison = uv.compare_losses(predictions(n_learners=30), "mcnemar")
-    assert len(comparison.frame) == 435
-    text = str(comparison.summary(notes=True))
-    shown = re.findall(r"^ *m\d+ - m\d+ ", text, flags=re.MULTILINE)
-    assert len(shown) == 50
-    assert "(50 of 435 pairs, of the smallest p-values)" in text
-    assert "the others are in the comparison's `frame`" in " ".join(text.split())
-    smallest = comparison.frame.nsmallest(1, "pvalue").iloc[0]
-    assert shown[0].strip() == f"{smallest['learner']} - {smallest['other']}"
-
-
-def test_the_verdict_counts_many_differences():
-    generator = np.random.default_rng(0)
-    y = generator.integers(0, 2, 200)
-    rates = np.linspace(0.02, 0.6, 26)
-    rules = {f"m{i}": np.where(generator.random(200) < p, 1 - y, y) for i, p in enumerate(rates)}
-    comparison = uv.compare_losses(uv.Losses.from_predictions(y, rules), "hold_out")
-    n_found = sum(p <= 0.05 for p in comparison.adjusted_pvalues.values())
-    assert n_found > 50
-    assert f"finds differences in {n_found} of 325 pairs" in comparison.verdict
-
-
 @pytest.mark.parametrize("n_obs", [20, 200])
 def test_the_best_set_of_many_learners_is_that_of_all_draws(n_obs, monkeypatch):
     values = np.random.default_rng(4).normal(size=(90, n_obs))
@@ -155,33 +132,6 @@ def test_the_best_set_of_many_learners_is_that_of_all_draws(n_obs, monkeypatch):
     few = MultivariateT(errors.covariance, errors.df, n_draws=4_000)
     assert few.worst(3, 0.05) == pytest.approx(critical, rel=0.05)
     assert few.exceeds_worst(3, critical + 0.3, 0.05)
-
-
-def rules_of_which_some_never_differ():
-    rng = np.random.default_rng(0)
-    y = rng.normal(size=60)
-    rules = {f"r{each}": y + rng.normal(size=60) for each in range(14)}
-    rules |= {f"c{each}": y + 1.0 for each in range(4)}
-    losses = uv.Losses.from_predictions(y, rules, loss="squared")
-    return uv.compare_losses(losses, ["hold_out"])
-
-
-def test_pairs_without_an_answer_are_counted():
-    comparison = rules_of_which_some_never_differ()
-    assert "(6 pairs have no p-value)" in comparison.verdict
-    (line,) = (line for line in str(comparison.summary()).splitlines() if "STATUS" in line)
-    assert "hold_out, 6 more pairs: " in line
-
-
-@pytest.mark.parametrize(
-    "key", [("hold_out",), (), "", None, 0, ("hold_out", "r0", "r1", "z"), ["hold_out", "r0", "r1"]]
-)
-def test_other_keys_have_no_result(key):
-    results = rules_of_which_some_never_differ().results
-    assert key not in results
-    assert results.get(key) is None
-    with pytest.raises(KeyError):
-        results[key]
 
 
 def test_rules_that_never_differ_have_simultaneous_intervals():

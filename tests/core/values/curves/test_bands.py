@@ -85,15 +85,6 @@ def test_clusters_of_one_row_are_none(data):
         pd.testing.assert_frame_equal(plain.to_frame(), single.to_frame(), check_exact=True)
 
 
-def test_the_order_of_rows_changes_nothing(data):
-    y, first, _ = data
-    order = np.random.default_rng(0).permutation(N)
-    one = uv.curves.roc(y, {"a": first}, groups=CLUSTERS).band()
-    other = uv.curves.roc(y[order], {"a": first[order]}, groups=CLUSTERS[order]).band()
-    np.testing.assert_allclose(one.low, other.low, atol=1e-13)
-    np.testing.assert_allclose(one.se, other.se, atol=1e-13)
-
-
 def test_the_critical_value_is_that_of_the_largest_error(data):
     """Of three thresholds: drawn here from influence values of rows, by other draws."""
     y, first, _ = data
@@ -121,18 +112,6 @@ def test_the_critical_value_is_that_of_the_largest_error(data):
     half = largest * np.sqrt(spread) / (N + 4 * each)
     np.testing.assert_allclose(band.high_all - band.low_all, 2 * half, rtol=0.02)
     np.testing.assert_allclose(band.high_all + band.low_all, 2 * centre, atol=0.01)
-
-
-def test_the_seed_decides_the_draws(data):
-    y, first, _ = data
-    default, again, other = (
-        uv.curves.roc(y, {"a": first}, rng=rng).band() for rng in (0, np.int64(0), 5)
-    )
-    np.testing.assert_array_equal(default.low_all, again.low_all)
-    assert not np.array_equal(default.low_all, other.low_all)
-    np.testing.assert_array_equal(default.low, other.low)
-    drawn = [uv.curves.roc(y, {"a": first}, rng=np.random.default_rng(3)) for _ in range(2)]
-    assert drawn[0] == drawn[1]
 
 
 def test_intervals_answer_where_all_rows_agree():

@@ -1,7 +1,6 @@
 """Estimates are those of scikit-learn, or what the definition says."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
@@ -123,21 +122,3 @@ def test_two_learners_share_their_thresholds_and_many_are_thinned():
     less = curve.band("a", "specificity").estimate - curve.band("b", "specificity").estimate
     np.testing.assert_allclose(curve.band("difference", "specificity").estimate, less, atol=1e-15)
     assert uv.curves.roc(y, {"a": p}, thresholds=[0.7, 0.2, 0.7]).band().x.tolist() == [0.2, 0.7]
-
-
-def test_rows_are_read_as_losses_read_them(tmp_path):
-    y, p = sample(7)
-    names = np.where(y == 1, "ill", "well")
-    frame = pd.DataFrame({"truth": names, "a": p})
-    frame.to_csv(tmp_path / "scores.csv", index=False)
-    plain = uv.curves.roc(y, {"a": p}).band()
-    for given in (frame, tmp_path / "scores.csv"):
-        curve = uv.curves.roc("truth", given, pos_label="ill")
-        np.testing.assert_array_equal(curve.band().estimate, plain.estimate)
-        assert curve.settings["pos_label"] == "ill"
-    frame["fold"], frame["patient"] = np.arange(N) // 10, np.arange(N) // 2
-    curve = uv.curves.roc("truth", frame, pos_label="ill", fold="fold", groups="patient")
-    assert curve.learners == ("a",)
-    assert (curve.settings["n_folds"], curve.settings["n_groups"]) == (4, 20)
-    other = uv.curves.roc(names, {"a": -p}, pos_label="well")
-    np.testing.assert_allclose(other.band("a", "specificity").estimate[1:], plain.estimate[:0:-1])

@@ -7,7 +7,6 @@ import ucvtest as uv
 from ucvtest.data.sample import make_sample
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import as_loss
 from ucvtest.metrics.set_scores import SetScore, scores_of_sets
 
 
@@ -24,45 +23,6 @@ from ucvtest.metrics.set_scores import SetScore, scores_of_sets
 def test_values(name, expected):
     found = LOSSES[name].function(np.array([0, 0, 1, 1]), np.array([[0, 1, 0, 0.5]]))
     np.testing.assert_allclose(found, expected, rtol=0.02)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            {"output": "labels"},
-            "output='labels' is unknown: use one of label, number, probability, score",
-        ),
-        ({"function": "squared"}, "function must be callable, got 'squared'"),
-    ],
-)
-def test_what_is_no_loss_is_refused(arguments, message):
-    with pytest.raises(ValueError) as error:
-        Loss(
-            **{"name": "mine", "function": LOSSES["squared"].function, "output": "number"}
-            | arguments
-        )
-    assert str(error.value) == message
-
-
-def test_a_function_gives_its_loss_a_name_unless_it_has_none():
-    def doubled(y, prediction):
-        return 2.0 * (y != prediction)
-
-    assert as_loss(doubled, has_classes=True).in_words == "mean doubled loss"
-    unnamed = as_loss(lambda y, prediction: doubled(y, prediction), has_classes=True)
-    assert unnamed.in_words == "mean custom loss"
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_losses_where_tested_refuses_what_is_of_another_kind(place):
-    sample = make_sample(np.zeros((3, 1)), [0, 1, 1], as_classes=True)
-    parts = [uv.losses.LOSSES["zero_one"], sample, np.zeros((1, 3)), np.ones((1, 3), dtype=bool)]
-    assert uv.losses.losses_where_tested(*parts).tolist() == [[0.0, 1.0, 1.0]]
-    names = ("loss must be", "sample must be", "predictions and testing", "predictions and testing")
-    for other in (None, 3, "zero_one"):
-        with pytest.raises(ValueError, match=names[place]):
-            uv.losses.losses_where_tested(*parts[:place], other, *parts[place + 1 :])
 
 
 def squared_in_place(y, prediction):

@@ -14,9 +14,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import ucvtest as uv
 from tests.oracles import metrics as oracle
-from ucvtest.losses.linearised import parts_where_tested
 from ucvtest.metrics.differences import OwnFunction
-from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
+from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised
 from ucvtest.metrics.working_point import PartsOfTested
 
@@ -190,30 +189,6 @@ def _constant(label, X_train, y_train, X_test):
     return np.full(len(X_test), label)
 
 
-def test_weighted_kappas_refuse_text_without_an_order():
-    y, p = np.array(["low", "high", "top", "low"]), np.array(["low", "top", "top", "high"])
-    refused = "kappa_linear' depends on the order of the classes.*pd.Categorical"
-    unordered = pd.Series(pd.Categorical(y))
-    for true in (y, unordered, y.tolist(), y.astype(object)):
-        with pytest.raises(ValueError, match=refused):
-            value_of("kappa_linear", true, p)
-        with pytest.raises(ValueError, match=refused):
-            uv.Losses.from_predictions(true, {"a": p}, metric="kappa").about("kappa_linear")
-        with pytest.raises(ValueError, match=refused):
-            uv.compare(
-                np.arange(4.0)[:, None], true, ["knn:1", "nearest_centroid"], metric="kappa_linear"
-            )
-    partly = pd.Series(pd.Categorical(y, ["low", "high", "top"], ordered=True))
-    with (
-        pytest.warns(uv.UcvtestWarning, match="do not occur in y"),
-        pytest.raises(ValueError, match="the place of 'none'"),
-    ):
-        value_of("kappa_linear", partly, np.array(["low", "none", "top", "high"]))
-    # Two classes have one distance.
-    two = np.where(y == "top", "low", y)
-    same(value_of("kappa_linear", two, two[::-1]), OF_TABLE["kappa"](two, two[::-1]))
-
-
 def test_labels_that_y_lacks_count_as_in_scikit_learn():
     y, p = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 1, 3, 2, 0])
     names = np.array(["b", "d", "f", "c"])
@@ -276,15 +251,6 @@ def test_many_classes_take_the_memory_of_a_few_tables(metric):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 30 * 8 * n_classes**2
-
-
-def test_limits_are_numbers_of_python():
-    y, p = random_labels(4)
-    for metric in ("mcc", "kappa", "f1_macro"):
-        result = uv.HoldOutTest.from_losses(
-            uv.Losses.from_predictions(y, {"a": p}, metric=metric)
-        ).fit()
-        assert {type(limit) for limit in (*result.conf_int(), result.estimate)} == {float}
 
 
 def test_a_class_that_is_neither_tested_nor_predicted_is_left_out():
@@ -515,30 +481,6 @@ def test_own_copies_have_our_numbers_for_learners(unit):
     assert found.diagnostics["second_order_bias"] == pytest.approx(bias, rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda P: np.round(P[1, 1] / P[1].sum(), 2),
-        lambda P: np.float32(P[1, 1]) + np.float32(1e4) - np.float32(1e4),
-        lambda P: abs(P[1, 1] - 0.25),
-    ],
-)
-def test_own_functions_that_are_not_smooth_are_refused(function):
-    y, p = [0, 0, 0, 1, 1, 1, 0, 1], [0, 0, 1, 1, 0, 1, 0, 0]
-    with pytest.raises(ValueError, match="'own' has no derivative here that differences can find"):
-        uv.Losses.from_predictions(y, {"a": p}, metric=uv.metrics.Cells(function, "own"))
-
-
-def test_own_functions_that_are_constant_nearby_are_refused():
-    y, p = [0, 0, 0, 1, 1, 1, 0, 1], [0, 0, 1, 1, 0, 1, 0, 0]
-    step = uv.metrics.Cells(lambda P: float(P[1, 1] > 0.2), "step")
-    with pytest.raises(ValueError, match="'step' returns 1 at all shares near"):
-        uv.Losses.from_predictions(y, {"a": p}, metric=step)
-    # That of a perfect rule falls with the first error.
-    own = uv.metrics.Cells(youden, limits=(-1, 1))
-    assert value_of(own, y, y) == 1
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_own_functions_that_are_infinite_have_no_value():
     """Without a warning of ours: there is one case of class 1, and no error."""
@@ -588,20 +530,6 @@ def test_0_over_0_is_none_and_what_has_no_gradient_is_constant():
     assert values_of("rmse", np.arange(4.0), np.arange(4.0)).tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "rises", "kind"),
-    [
-        ("zero_one", False, "Loss"),
-        ("auc", True, "Metric"),
-        ("rmse", False, "Metric"),
-        ("f1", True, "Score"),
-        ("mine", False, "Loss"),
-    ],
-)
-def test_summaries_call_it_a_loss_a_score_or_a_metric(name, rises, kind):
-    assert kind_in_words(name, rises=rises) == kind
-
-
 @pytest.mark.parametrize("step", [1.0, 0.5])
 def test_metrics_of_the_same_predictions_count_them_once(step, monkeypatch):
     """Also where predictions half-way between two classes are ties."""
@@ -622,9 +550,3 @@ def test_metrics_of_the_same_predictions_count_them_once(step, monkeypatch):
         np.testing.assert_array_equal(parts.linearised(function), values)
         assert len(parts.directions(function, [1])) == 1
     assert len(counted) == 2
-
-
-def test_tables_of_other_metrics_share_what_was_counted():
-    y, p = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
-    losses = uv.Losses.from_predictions(y, {"a": p}, metric="f1")
-    assert parts_where_tested(losses.about("mcc")) is parts_where_tested(losses)

@@ -90,11 +90,6 @@ def test_shares_and_moments_are_those_of_all_labelings(name):
         np.testing.assert_allclose(share, (rows == value).mean(axis=0))
 
 
-def test_the_null_hypothesis_is_said():
-    assert "independent of their features and sizes" in made("pure")[0].in_words
-    assert "clusters of the same size" in made("mixed")[0].in_words
-
-
 @pytest.mark.seconds(3, reason="a size shows in many samples alone")
 def test_size_is_kept_where_cluster_sizes_are_mixed():
     """Rows of clusters of 1 and 3; features tell the size, labels are independent in all rows."""

@@ -217,28 +217,6 @@ def test_standard_errors_of_evaluations_are_millers():
 # --------------------------------------------------------------------------------- what is shared
 
 
-@pytest.mark.parametrize("loss", ["zero_one", "auc"])
-def test_clusters_of_one_row_are_no_clusters(loss):
-    for cls in (uv.DeLongTest,) if loss == "auc" else (uv.McNemarTest, uv.HoldOutTest):
-        alone, single = (
-            cls.from_losses(losses(loss=loss, groups=groups)).fit().to_dict()
-            for groups in (None, np.arange(N)[::-1])
-        )
-        for each in (alone, single):
-            del each["elapsed"]
-        assert alone == single
-
-
-def test_folds_of_clusters():
-    rng = np.random.default_rng(3)
-    X = np.c_[rng.normal(size=len(SIZES))[PATIENT], rng.normal(size=N)]
-    y = (X[:, 0] + rng.normal(size=N) > 0) * 1
-    for cls, design in ((uv.McNemarTest, 5), (uv.DeLongTest, uv.designs.HoldOut(0.5))):
-        result = cls(X, y, "nearest_centroid", "majority", design=design, groups=PATIENT).fit(rng=0)
-        assert result.status == "ok"
-        assert result.reference == "t"
-
-
 @pytest.mark.parametrize("cls", [uv.McNemarTest, uv.DeLongTest, uv.HoldOutTest])
 def test_learning_sets_are_counted_in_clusters(cls):
     rng = np.random.default_rng(0)
@@ -265,10 +243,3 @@ def test_one_tested_cluster_has_no_variance():
     values = np.array([rule != y for rule in rules.values()])[:, None] * tested
     one = uv.Losses.from_arrays(values, ~tested[None], tested[None], groups=PATIENT)
     assert uv.McNemarTest.from_losses(one).fit().status.startswith("no variance estimate: a single")
-
-
-def test_weights_are_checked():
-    with pytest.raises(
-        ValueError, match="group_weight='patient' is unknown: use one of group, row"
-    ):
-        uv.DeLongTest.from_losses(losses(loss="auc"), group_weight="patient")

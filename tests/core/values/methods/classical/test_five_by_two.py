@@ -1,14 +1,12 @@
 """The 5x2 cross-validation tests: against loops and the documented examples of mlxtend."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -16,8 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.core.promises.resampling_contract import (
     ResamplingContract,
-    X,
-    Y,
     draw,
     made_up,
     random_losses,
@@ -107,39 +103,6 @@ def test_values_of_mlxtend(seed, t, f):
 
 
 @BOTH
-@pytest.mark.parametrize("plan", [uv.designs.KFold(2, 4), uv.designs.KFold(4, 5)])
-def test_other_numbers_of_folds_are_refused(cls, plan):
-    with pytest.raises(ValueError, match=rf"{plan.n_folds}-fold .*, {plan.n_repeats} times, but"):
-        cls.from_losses(random_losses(plan.draw(40, np.random.default_rng(0))))
-
-
-@pytest.mark.parametrize("alternative", ["less", "greater"])
-def test_f_has_no_side(alternative):
-    losses = random_losses(draw(uv.FiveByTwoFTest))
-    with pytest.raises(ValueError, match=rf"alternative='{alternative}' cannot be tested by a sum"):
-        uv.FiveByTwoFTest.from_losses(losses, alternative=alternative)
-
-
-def test_f_says_that_there_is_no_interval():
-    result = uv.FiveByTwoFTest.from_losses(random_losses(draw(uv.FiveByTwoFTest))).fit()
-    assert result.status == "ok"
-    assert math.isnan(result.se)
-    assert "interval" not in result.verdict
-    assert result.notes[0].startswith("The test gives only a p-value")
-    words = " ".join(result.summary(notes=True).as_text().split())
-    assert "Reference: F(10, 5)" in words
-    assert "95% low" not in words
-    with pytest.warns(uv.UcvtestWarning, match="no confidence interval: the 5x2 cross-validation"):
-        assert np.isnan(result.conf_int()).all()
-
-
-def test_t_says_that_one_mean_is_its_estimate():
-    result = uv.FiveByTwoTTest.from_losses(random_losses(draw(uv.FiveByTwoTTest))).fit()
-    assert f"the mean of all ten is {result.diagnostics['mean']:.4g}" in result.notes[0]
-    assert "learning from 20 observations" in result.estimand
-
-
-@BOTH
 def test_one_repetition_without_spread_is_no_obstacle(cls):
     design = draw(cls)
     values = np.random.default_rng(0).random((2, 10, 40))
@@ -149,20 +112,12 @@ def test_one_repetition_without_spread_is_no_obstacle(cls):
     assert result.diagnostics["variances"][0] == 0
 
 
-@BOTH
-def test_splitters_of_scikit_learn_are_designs(cls):
-    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
-    result = cls(X, Y, "lda", "knn:3", design=halves).fit(rng=0)
-    assert result.status == "ok"
-    assert result.n_fits == 20
-
-
 @pytest.mark.seconds(8, reason="a correlation shows in many samples alone")
 def test_the_folds_of_a_repetition_are_alike_in_small_samples():
     """What the docstring says: 0.43 in 800 samples of 60, 0.11 in 800 of 300."""
     rng = np.random.default_rng(3)
     firsts = []
-    for seed in range(250):
+    for seed in range(120):
         y = rng.integers(0, 2, 60)
         X = rng.normal(size=(60, 4)) + 0.6 * y[:, None]
         means = [
@@ -171,4 +126,4 @@ def test_the_folds_of_a_repetition_are_alike_in_small_samples():
         ]
         firsts.append(means[0] - means[1])
     correlation = np.corrcoef(np.array(firsts).T)[0, 1]
-    assert 0.25 < correlation < 0.6
+    assert 0.2 < correlation < 0.65

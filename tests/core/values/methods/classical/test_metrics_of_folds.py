@@ -72,48 +72,6 @@ def test_pooled_means_of_learning_sets_have_a_correlation_of_minus_one():
     assert np.corrcoef(y, leave_one_out)[0, 1] == pytest.approx(-1)
 
 
-@pytest.mark.parametrize("name", ["pearson", "ccc"])
-def test_correlations_are_not_pooled_over_folds(name):
-    X, _ = load_iris(return_X_y=True)
-    X, y = X[:30, :2], X[:30, 2]
-    squared = uv.evaluate(["ridge:1"], X, y, design=5, metric="r2", rng=0)
-    out_of_fold = uv.Losses.from_predictions(
-        y, {"a": X[:, 0], "b": X[:, 1]}, metric="r2", fold=np.arange(30) % 5
-    )
-    doors = (
-        lambda: uv.CrossValidationWaldTest(X, y, "ridge:1", metric=name),
-        lambda: uv.CrossValidationWaldTest.from_losses(squared.about(name)),
-        lambda: uv.CorrectedTTest(X, y, "ridge:1", metric=name),
-        lambda: uv.CorrectedTTest.from_losses(squared.about(name)),
-        lambda: uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name, fold=np.arange(30) % 5),
-        lambda: out_of_fold.about(name),
-        lambda: uv.compare_losses(out_of_fold, metric=["r2", name]),
-    )
-    for door in doors:
-        with pytest.raises(ValueError, match=f"'{name}' is not for predictions out of several"):
-            door()
-    rule = uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name)
-    assert uv.HoldOutTest.from_losses(rule).fit().status == "ok"
-    assert uv.HoldOutTest(X, y, "ridge:1", metric=name).fit(rng=0).status == "ok"
-    assert uv.UStatisticTest(X, y, "ridge:1", metric=name).fit(30, "few", rng=0).status == "ok"
-
-
-def test_metrics_that_need_signal_are_noted(losses):
-    X, _ = load_iris(return_X_y=True)
-    numbers = uv.evaluate(
-        ["ridge:1.0", "ridge:9.0"], X[:40, :2], X[:40, 2], design=5, metric="r2", rng=0
-    )
-
-    def noted(known, *names):
-        result = uv.CrossValidationWaldTest.from_losses(known, *names).fit()
-        return any("little signal" in note for note in result.notes)
-
-    assert noted(numbers, "ridge:1.0")
-    assert noted(numbers.about("rmse"), "ridge:1.0", "ridge:9.0")
-    assert not noted(numbers.about("rmse"), "ridge:1.0")
-    assert not noted(losses[False], "lda", "knn:3")
-
-
 def test_a_cell_that_is_empty_has_an_interval():
     X = np.r_[np.zeros(20), np.ones(20)][:, None]
     y = np.repeat([0, 1], 20)
@@ -121,24 +79,6 @@ def test_a_cell_that_is_empty_has_an_interval():
     low, high = result.conf_int()
     assert result.estimate == high == 1
     assert 0.8 < low < 1
-
-
-def test_words(losses):
-    alone = uv.CrossValidationWaldTest.from_losses(losses[False], "lda").fit()
-    assert alone.estimand.startswith("F1 of the 5 rules fitted here, parts pooled over the folds")
-    assert alone.settings["loss"] == "f1"
-    assert alone.better == "higher"
-    assert "Score:" in str(alone.summary())
-    assert "second_order_bias" in alone.diagnostics
-    two = uv.CorrectedTTest.from_losses(losses[False]).fit()
-    expected = "difference in F1 when learning from 48 observations"
-    assert two.estimand.startswith(expected)
-
-
-def test_within_fold_is_refused(losses):
-    test = uv.CrossValidationWaldTest.from_losses(losses[False])
-    with pytest.raises(ValueError, match=r"'within_fold' is not for metric='f1'.*'all_pairs'"):
-        test.fit(variance="within_fold")
 
 
 def test_no_value_is_said_in_every_test_of_folds():
@@ -165,11 +105,3 @@ def test_rows_of_uneven_clusters_count_alike_from_data_and_from_losses():
         result = found.fit()
         assert result.estimate == pytest.approx(fitted.estimate, abs=1e-12)
         assert result.se == pytest.approx(fitted.se, abs=1e-12)
-
-
-def test_repeats_are_refused_in_the_words_of_a_caller_with_folds():
-    y, a = np.arange(12) % 2, np.arange(12) // 3 % 2
-    folds = np.stack([np.arange(12) // 4, np.arange(12) % 3])
-    losses = uv.Losses.from_predictions(y, {"a": [a, a]}, metric="f1", fold=folds)
-    with pytest.raises(ValueError, match=r"times, .* or pass fold and predictions of one repeat"):
-        uv.CrossValidationWaldTest.from_losses(losses)

@@ -7,11 +7,9 @@ import warnings
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
-from typer.testing import CliRunner
 
 import ucvtest as uv
 from tests.oracles import right_or_wrong as oracle
-from ucvtest.cli import app
 
 GROUPS = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6] * 2)
 N = len(GROUPS)
@@ -45,7 +43,6 @@ class TestWithoutClusters:
             expected = proportion_confint(right, 20, method=method)
             assert result.conf_int() == pytest.approx(expected, abs=1e-12)
             assert result.settings["interval"] == interval
-        assert result.estimand == "accuracy of this rule"
         assert result.better == "higher"
 
     def test_the_other_words_for_it_give_the_same(self):
@@ -64,54 +61,12 @@ class TestWithoutClusters:
         result = held_out(losses=losses, interval="wilson", null_value=0.5)
         assert result.statistic == pytest.approx(0.25 / math.sqrt(0.25 / 20))
         assert result.reference == "normal"
-        assert "wilson1927" in uv.cite(result).keys
-
-    def test_mcnemar_takes_them(self):
-        losses = uv.Losses.from_correct({"a": np.arange(30) < 28, "b": np.arange(30) % 2 == 0})
-        y = np.ones(30, int)
-        same = uv.Losses.from_predictions(y, {"a": np.arange(30) < 28, "b": np.arange(30) % 2 == 0})
-        marked, errors = (uv.McNemarTest.from_losses(each).fit() for each in (losses, same))
-        assert marked.pvalue == errors.pvalue
-        assert marked.estimate == pytest.approx(-errors.estimate)
-        assert marked.estimand == "difference in accuracy of these rules"
-        assert "where the first is right" in marked.notes[0]
-        found = uv.compare_losses(losses, "mcnemar")
-        assert found.result("mcnemar").pvalue == marked.pvalue
 
     def test_rules_that_never_differ_have_an_answer(self):
         losses = uv.Losses.from_correct({"a": np.arange(9) < 5, "b": np.arange(9) < 5})
         result = held_out(losses=losses)
         assert (result.status, result.pvalue) == ("ok", 1.0)
         assert result.conf_int() == uv.McNemarTest.from_losses(losses).fit().conf_int()
-
-    def test_scores_that_are_all_ones_are_told_where_to_go(self):
-        losses = uv.Losses.from_predictions(None, {"a": [1, 1, 1]}, loss="score")
-        assert "make the losses by Losses.from_correct" in held_out(losses=losses).status
-
-    @pytest.mark.parametrize(
-        ("losses", "names", "message"),
-        [
-            (
-                LOSSES,
-                ("a", "b"),
-                "interval='wilson' is for the error rate, or accuracy, of one rule",
-            ),
-            (
-                uv.Losses.from_predictions([1.0, 2.0, 2.5], {"a": [1.0, 2.0, 2.0]}, loss="squared"),
-                ("a",),
-                "but this is the mean squared error: leave it out",
-            ),
-        ],
-    )
-    def test_wilson_is_of_one_share(self, losses, names, message):
-        with pytest.raises(ValueError, match=message):
-            held_out(*names, losses=losses, interval="wilson")
-
-    def test_other_words_are_refused(self):
-        with pytest.raises(ValueError, match="interval='logit' is unknown"):
-            held_out("a", interval="logit")
-        with pytest.raises(ValueError, match="pass group_weight='row', or leave interval out"):
-            held_out("a", interval="wilson", group_weight="group")
 
 
 class TestClusters:
@@ -124,13 +79,10 @@ class TestClusters:
             assert result.conf_int(alpha) == pytest.approx(expected, abs=1e-10)
             assert result.estimate == pytest.approx(RIGHT[name].mean())
             assert result.variance == pytest.approx(oracle.variance(RIGHT[name], GROUPS))
-        assert "at a new row" in result.estimand
         assert result.settings["group_weight"] == "row"
         assert result.diagnostics["n_tested"] == N
         if name == "perfect":
             assert result.diagnostics["n_effective"] == 12
-            assert "Clusters do not differ" in result.notes[1]
-        assert "korn1998" in uv.cite(result).keys
 
     @pytest.mark.parametrize("names", [("a", "b"), ("a", "c"), ("a", "a again"), ("perfect", "c")])
     def test_two_rules_have_one_right_and_one_wrong_added(self, names):
@@ -143,10 +95,8 @@ class TestClusters:
         assert result.se**2 == pytest.approx(oracle.variance(difference, GROUPS))
         assert result.df == 11
         assert (result.pvalue <= 0.05) == (not low <= 0 <= high)
-        assert "agresti2005" in uv.cite(result).keys
         again = uv.TestResult.from_dict(json.loads(json.dumps(result.to_dict())))
         assert again.conf_int(0.1) == result.conf_int(0.1)
-        assert "observations added" in result.methods_text()
 
     def test_errors_of_predictions_are_the_same_by_rows(self):
         y = np.ones(N, int)
@@ -160,22 +110,6 @@ class TestClusters:
             # Means of clusters, where nobody asks for rows.
             assert held_out(*names, losses=losses).settings["group_weight"] == "group"
             assert held_out(*names, losses=losses).reference == "t"
-
-    def test_scores_of_zeros_and_ones_count_rows(self):
-        scores = uv.Losses.from_predictions(None, RIGHT, loss="score", groups=GROUPS)
-        assert held_out("a", losses=scores).conf_int() == held_out("a").conf_int()
-        by_group = held_out("a", losses=scores, group_weight="group")
-        assert by_group.reference == "t"
-        assert "at a random row of a new cluster" in by_group.estimand
-
-    def test_learners_on_held_out_clusters(self):
-        rng = np.random.default_rng(0)
-        X, y, groups = rng.normal(size=(60, 2)), np.arange(60) % 2, np.arange(60) // 3
-        test = uv.HoldOutTest(X, y, "lda", groups=groups, group_weight="row", scoring="accuracy")
-        result = test.fit(interval="exact", rng=0)
-        assert result.settings["learn_size"] == 13
-        assert " 13 " in result.estimand
-        assert 1 <= result.diagnostics["n_effective"] <= result.diagnostics["n_tested"]
 
     def test_several_learners_on_held_out_clusters(self):
         rng = np.random.default_rng(0)
@@ -289,14 +223,6 @@ class TestOneClass:
         )
         assert uv.McNemarTest.from_losses(losses).fit().pvalue == pytest.approx(2 / 2**7)
 
-    def test_what_cannot_be_labels_is_refused(self):
-        for predicted in ([0, 1], [0.3, 0.6]):
-            with pytest.raises(ValueError, match="pass labels of the same type"):
-                uv.Losses.from_predictions(["ill"] * 2, {"a": predicted})
-        for y in ([1, 1], [2, 2]):
-            with pytest.raises(ValueError, match="y has one class only"):
-                uv.Losses.from_predictions(y, {"a": [0.3, 0.6]}, loss="auc")
-
     @pytest.mark.parametrize(
         ("y", "options", "true"),
         [
@@ -314,51 +240,3 @@ class TestOneClass:
         assert losses.values[0] == pytest.approx((true - p) ** 2)
         positive = options.get("pos_label", 1)
         assert losses.settings["pos_label"] == positive
-
-    def test_a_rule_that_is_always_wrong_is_warned_of(self):
-        with pytest.warns(UserWarning, match="labels that do not occur in y"):
-            losses = uv.Losses.from_predictions(["ill"] * 3, {"a": ["well"] * 3})
-        assert losses.means[0, 0] == 1
-
-
-class TestShell:
-    @pytest.fixture
-    def file(self, tmp_path):
-        path = tmp_path / "answers.csv"
-        rows = zip(GROUPS, *RIGHT.values(), strict=True)
-        lines = [",".join(map(str, row)) for row in rows]
-        path.write_text("\n".join([f"id,{','.join(RIGHT)}", *lines]) + "\n")
-        return path
-
-    def run(self, *arguments):
-        return CliRunner().invoke(app, list(map(str, arguments)))
-
-    def test_the_same_numbers(self, file):
-        arguments = ("--scores", "a", "--loss", "correct", "--groups", "id", "--json", "-")
-        done = self.run("predictions", file, *arguments)
-        assert done.exit_code == 0, done.output
-        by_group = self.run("predictions", file, *arguments, "--group-weight", "group")
-        assert json.loads(by_group.stdout)["reference"] == "t"
-        expected = held_out("a")
-        assert json.loads(done.stdout)["diagnostics"]["n_effective"] == pytest.approx(
-            expected.diagnostics["n_effective"]
-        )
-
-    def test_a_gate_of_marks(self, file):
-        arguments = ("--scores", "perfect,c", "--loss", "score", "--margin", "0.01", "--json", "-")
-        done = self.run("gate", file, *arguments)
-        assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)["decision"] == "pass"
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (("--scores", "a"), "--target is missing"),
-            (("--scores", "a", "--target", "b", "--loss", "correct"), "--target does not apply"),
-            (("--scores", "a", "--loss", "correct", "--weight", "id"), "--weight does not apply"),
-        ],
-    )
-    def test_what_is_refused(self, file, arguments, message):
-        done = self.run("predictions", file, *arguments)
-        assert done.exit_code == 2
-        assert message in done.stderr

@@ -1,12 +1,9 @@
-"""LeavePairOutTest: brute force, the paper's theorems, the contract, and what users get wrong."""
+"""LeavePairOutTest: brute force, and the paper's theorems."""
 
-import json
 import math
-import warnings
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_breast_cancer
@@ -30,14 +27,11 @@ from ucvtest.codes.null_distributions import (
     simulated_nulls,
     wilcoxon_null,
 )
-from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.data.sample import make_sample
-from ucvtest.evaluation import slow_fits
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.methods.leave_pair_out import forecast
-from ucvtest.methods.leave_pair_out.options import PVALUES
 
 
 def problem(n, n_positive, seed, shift=0.8, p=3):
@@ -151,7 +145,7 @@ class TestBruteForce:
     )
     def test_jitted_learners(self, jitted, score):
         """Fits of many labelings at once, against one labeling and one pair after the other."""
-        X, y = problem(9, 4, 2, p=1)
+        X, y = problem(8, 4, 2, p=1)
         result = uv.LeavePairOutTest(X, y, jitted).fit(n_permutations=30, rng=5)
         reference = score or SplitScores(jitted)
         again = uv.LeavePairOutTest(X, y, reference).fit(n_permutations=30, rng=5)
@@ -178,8 +172,6 @@ class TestBruteForce:
         X = np.round(X)
         result = uv.LeavePairOutTest(X, y, KNeighborsClassifier(3)).fit(n_permutations=3, rng=1)
         assert result.diagnostics["computed_by"] == "jitted fits"
-        ours = uv.LeavePairOutTest(X, y, "knn:3").fit(n_permutations=3, rng=1)
-        assert any("equally far away" in note for note in ours.notes)
 
 
 class SplitScores:
@@ -198,7 +190,7 @@ class SplitScores:
 
 class TestPermutations:
     def test_pvalue_counts_the_observed_labeling(self):
-        X, y = problem(14, 6, 4)
+        X, y = problem(10, 4, 4)
         result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=199, rng=2)
         nulls = null_errors(result)
         observed = result.diagnostics["n_errors"]
@@ -206,7 +198,7 @@ class TestPermutations:
         assert result.pvalue == (count + 1) / 200
         p = result.pvalue
         assert result.diagnostics["mc_se_pvalue"] == pytest.approx(math.sqrt(p * (1 - p) / 199))
-        assert result.n_fits == 200 * 48
+        assert result.n_fits == 200 * 24
 
     def test_sampled_distribution_is_near_the_exact_one(self):
         X, y = problem(10, 5, 4)
@@ -215,17 +207,6 @@ class TestPermutations:
         # Four standard errors: 1 in 16 000.
         error = 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4
         assert test.fit(rng=3).pvalue == pytest.approx(exact, abs=error)
-
-    @pytest.mark.seconds(4, reason="starts workers")
-    @pytest.mark.parametrize("learner", ["ridge:1.0", "lda", DecisionTreeClassifier()])
-    def test_batch_size_and_workers_do_not_matter(self, learner):
-        X, y = problem(9, 4, 5)
-        test = uv.LeavePairOutTest(X, y, learner)
-        first = test.fit(n_permutations=12, rng=8)
-        again = test.fit(n_permutations=12, rng=8, batch_size=5, n_jobs=1)
-        assert null_errors(first) == null_errors(again)
-        assert first.pvalue == again.pvalue
-        assert null_errors(test.fit(n_permutations=12, rng=9)) != null_errors(first)
 
     def test_the_observed_labeling_is_one_of_all_whatever_chance_does(self, rng):
         """Scores with randomness of their own: "exact" never says p = 0."""
@@ -237,13 +218,6 @@ class TestPermutations:
         test = uv.LeavePairOutTest(X, y, guess)
         pvalues = [test.fit(n_permutations="exact").pvalue for _ in range(60)]
         assert min(pvalues) >= 0.1
-
-    def test_seed_is_kept(self):
-        X, y = problem(9, 4, 5)
-        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
-        first = test.fit(n_permutations=50)
-        again = test.fit(n_permutations=50, rng=first.settings["rng"])
-        assert null_errors(first) == null_errors(again)
 
     def test_uniform_under_the_null(self):
         """Real data, permuted labels: P(p <= a) = a where a is a multiple of 1/(P + 1)."""
@@ -283,10 +257,10 @@ class TestPermutations:
         def never(*_args, **_kwargs):
             raise AssertionError("fitted")
 
-        X, y = problem(30, 15, 7, p=10)
+        X, y = problem(24, 12, 7)
         monkeypatch.setattr(Evaluator, "predict_labelings", never)
         result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations=9999, rng=0)
-        assert result.n_fits == 2_250_000
+        assert result.n_fits == 1_440_000
 
 
 class TestOtherNulls:
@@ -308,43 +282,26 @@ class TestOtherNulls:
         assert result.pvalue == wilcoxon_null(5, 2).pvalue(3)
 
     def test_supremum_is_the_bound(self):
-        X, y = problem(20, 8, 8, shift=3)
+        X, y = problem(24, 8, 8, shift=3)
         result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum")
         W = math.ceil(result.diagnostics["n_errors"])
-        upper = uv.codes.light_code_bounds(W, 20, 8).upper
-        assert result.pvalue == upper / math.comb(20, 8)
-        assert result.n_fits == 96
+        upper = uv.codes.light_code_bounds(W, 24, 8).upper
+        assert result.pvalue == upper / math.comb(24, 8)
+        assert result.n_fits == 128
         assert "null_errors" not in result.diagnostics
-
-    def test_supremum_of_many_observations_is_refused_before_any_fit(self):
-        def fails(X, y, X_new):
-            raise AssertionError("fitted")
-
-        y = np.arange(2002) % 2
-        with pytest.raises(ValueError, match="pvalue='supremum' is for up to 2000 observations"):
-            uv.LeavePairOutTest(np.ones((2002, 1)) * y[:, None], y, fails).fit("supremum")
-
-    @pytest.mark.seconds(4, reason="looks for the worst of all labelings")
-    def test_supremum_says_when_it_cannot_reject(self):
-        X, y = problem(20, 10, 8)
-        notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes
-        assert any("cannot reject at the 5% level" in note for note in notes)
-        X, y = problem(38, 19, 8)
-        notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes
-        assert not any("cannot reject" in note for note in notes)
 
     @pytest.mark.parametrize("learner", SCORES)
     def test_supremum_is_conservative(self, learner):
         """Over all labelings, P(p <= a) is at most a for every a."""
-        X, y = problem(12, 6, 9)
+        X, y = problem(10, 5, 9)
         result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact")
-        pvalues = {W: uv.codes.supremum_pvalue(W, 12, 6) for W in null_errors(result)}
+        pvalues = {W: uv.codes.supremum_pvalue(W, 10, 5) for W in null_errors(result)}
         for alpha in pvalues.values():
             rejected = sum(p for W, p in null_errors(result).items() if pvalues[W] <= alpha)
             assert rejected <= alpha + 1e-12
 
     def test_empirical_is_the_largest_of_the_settings(self):
-        X, y = problem(13, 6, 10)
+        X, y = problem(10, 4, 10)
         test = uv.LeavePairOutTest(X, y, "ridge:1.0")
         result = test.fit("empirical", n_simulations=400, rng=3)
         table = result.tables["Simulated settings"]
@@ -353,7 +310,6 @@ class TestOtherNulls:
         assert result.settings["n_simulations"] == 400
         fewer = test.fit("empirical", n_simulations=40, rng=3)
         assert result.diagnostics["mc_se_pvalue"] < fewer.diagnostics["mc_se_pvalue"]
-        assert any("simulated settings" in note for note in result.notes)
 
     @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
     def test_simulated_errors_equal_brute_force(self, setting, monkeypatch):
@@ -415,74 +371,10 @@ class TestTheorem2:
         assert spread["narrow"] < wilcoxon / 2
         assert spread["wide"] > 1.5 * wilcoxon
 
-    def test_random_learner_depends_on_its_seed_and_not_on_the_order(self, rng):
-        X, y = rng.normal(size=(7, 2)), np.array([0, 1, 0, 1, 1, 0, 1])
-        learner, other = RandomLearner(1), RandomLearner(2)
-        scores = learner(X[:5], y[:5], X[5:])
-        order = np.array([3, 0, 4, 1, 2])
-        np.testing.assert_array_equal(scores, learner(X[order], y[order], X[5:]))
-        np.testing.assert_array_equal(scores[::-1], learner(X[:5], y[:5], X[:4:-1]))
-        assert (scores != other(X[:5], y[:5], X[5:])).all()
-
-    def test_adversary_refuses_observations_that_it_cannot_tell_apart(self):
-        code = residue_class_code(0, 6, 3)
-        X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0], [4.0]])
-        test = uv.LeavePairOutTest(X, code.words[0], AdversarialLearner(code))
-        with pytest.raises(ValueError, match="6 different observations"):
-            test.fit()
-
 
 class TestResult:
-    def test_fields(self):
-        X, y = problem(20, 9, 11)
-        frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=np.where(y == 1, "yes", "no"))
-        result = uv.LeavePairOutTest.from_formula("ill ~ .", frame, "ridge:1.0").fit(rng=4)
-        assert math.isnan(result.se)
-        assert math.isnan(result.df)
-        assert result.alternative == "greater"
-        assert result.null_value == 0.5
-        assert result.estimate == 1 - result.statistic
-        assert result.settings["pos_label"] == "yes"
-        assert result.settings["n_permutations"] == 9999
-        assert result.settings["learn_size"] == 18
-        assert "loss" not in result.settings
-        assert result.verdict.startswith(
-            "Evidence at the 5% level against the null hypothesis that labels and features are "
-            "independent: the leave-pair-out AUC"
-        )
-        text = result.summary(notes=True).as_text()
-        assert "Largest number of errors that rejects" in text
-        assert "Monte-Carlo standard error of the p-value" in text
-        with pytest.warns(UcvtestWarning, match="no confidence interval"):
-            assert all(map(math.isnan, result.conf_int()))
-
-    def test_survives_json(self):
-        X, y = problem(12, 6, 11)
-        result = uv.LeavePairOutTest(X, y, "knn:3").fit(n_permutations="exact")
-        again = uv.TestResult.from_dict(json.loads(result.to_json()))
-        assert null_errors(again) == null_errors(result)
-        assert again.plot_kinds == result.plot_kinds == ("null", "interval")
-
-    @pytest.mark.parametrize(
-        ("pvalue", "kinds"),
-        [("permutation", 3), ("wmw", 3), ("empirical", 3), ("supremum", 0)],
-    )
-    def test_picture_shows_distribution_level_and_observed_value(self, pvalue, kinds):
-        X, y = problem(16, 8, 11)
-        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(
-            pvalue, n_permutations=499, n_simulations=300, rng=1
-        )
-        layers = result.pictures["null"].layers if kinds else ()
-        assert len(layers) == kinds
-        if kinds:
-            bars, level, observed = layers
-            assert bars.y.sum() == pytest.approx(1)
-            assert observed.x == result.statistic
-            assert bars.y[bars.x <= level.x].sum() <= 0.05
-            assert result.plot().get_xlabel() == "share of wrong pairs, U"
-
     def test_critical_values_of_the_table_reject(self):
-        X, y = problem(16, 8, 11)
+        X, y = problem(10, 5, 11)
         result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations="exact")
         nulls = null_errors(result)
         largest = result.tables["Largest number of errors that rejects"]["errors"][0]
@@ -499,20 +391,6 @@ class TestResult:
         result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations=9, rng=0)
         assert result.status.startswith(status)
 
-    def test_no_method_is_silent_about_what_it_assumes(self):
-        X, y = problem(8, 4, 1)
-        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
-        said = [test.fit(name, n_permutations=19, n_simulations=19).notes[1] for name in PVALUES]
-        assert len(set(said)) == 4
-        # A small p-value by "wmw" may mean no more than that the rule was learnt.
-        verdict = test.fit("wmw").verdict
-        assert "are independent, and the rule is not learnt from these labels" in verdict
-
-    def test_too_few_permutations_are_not_called_degenerate(self):
-        X, y = problem(8, 4, 1)
-        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=1, rng=0)
-        assert result.status.startswith("too few permutations")
-
 
 class TestForecast:
     def test_counts_fits_and_seconds(self, monkeypatch):
@@ -524,98 +402,6 @@ class TestForecast:
         assert found.seconds == 1000 * 0.25
         assert test.forecast("exact").n_fits == 210 * 24
 
-    def test_seconds_are_those_of_one_labeling(self):
-        X, y = problem(10, 4, 12)
-        assert 0 < uv.LeavePairOutTest(X, y, "ridge:1.0").forecast().seconds < 1000
-
-    @pytest.mark.seconds(6, reason="starts a process")
-    @pytest.mark.parametrize(
-        ("learner", "message"),
-        [
-            (DecisionTreeClassifier(), r"fits are left, .* each with .*: about .* n_jobs="),
-            ("lda", r"fits are left, .* each with lda: about .* fit\(max_seconds=\)"),
-            ("ridge:1.0", r"^600 fits of ridge:1.0: about .* A smaller n_permutations"),
-        ],
-    )
-    def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner, message):
-        X, y = problem(10, 4, 12)
-        test = uv.LeavePairOutTest(X, y, learner)
-        quiet = test.fit(n_permutations=24, rng=0)
-        monkeypatch.setattr(slow_fits, "LONG_SECONDS", 1e-9)
-        with pytest.warns(UcvtestWarning, match=message) as seen:
-            result = test.fit(n_permutations=24, rng=0, batch_size=4)
-        assert [warning.filename for warning in seen] == [__file__]
-        # Looking ahead changes no draw.
-        assert null_errors(result) == null_errors(quiet)
-
-    def test_short_fits_are_not(self):
-        X, y = problem(10, 4, 12)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0)
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("y", "message"),
-        [
-            (
-                [1, 0, 0, 0, 0, 0],
-                "y contains the label 1 once: without it a rule has a single class to learn from. "
-                "Two or more are needed. For a score that is not learnt from these labels, use "
-                "scipy.stats.mannwhitneyu(method='exact'): its smallest p-value is 1/6",
-            ),
-            ([1, 1, 1, 0, 1, 1], "y contains the label 0 once"),
-            ([0, 1, 2, 0, 1, 2], "y must contain labels of two classes, got 3"),
-            ([1, 1, 1, 1, 1, 1], "y has one class only"),
-            ([0.1, 0.7, 0.2, 0.4, 0.9, 1.1], "y must contain labels of two classes, but it"),
-            ([0, 1, 0, 1, 0], "X and y must have the same length"),
-        ],
-    )
-    def test_labels(self, rng, y, message):
-        with pytest.raises(ValueError) as caught:
-            uv.LeavePairOutTest(rng.normal(size=(6, 2)), y, "ridge:1.0")
-        assert message in str(caught.value)
-
-    def test_enumeration_too_large(self):
-        X, y = problem(40, 20, 1)
-        with pytest.raises(ValueError) as caught:
-            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations="exact")
-        assert str(caught.value) == (
-            "n_permutations='exact' needs 137846528820 labelings with 400 pairs each, but learner "
-            "ridge:1.0 allows 5000000: use a number, such as 9999"
-        )
-        X, y = problem(18, 9, 1)
-        with pytest.raises(ValueError, match="needs 48620 labelings"):
-            uv.LeavePairOutTest(X, y, "lda").fit(n_permutations="exact")
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"pvalue": "exact"}, "pvalue='exact' is unknown: use one of permutation, supremum"),
-            ({"n_permutations": "all"}, "n_permutations='all' is unknown"),
-            ({"n_permutations": 0}, "n_permutations must be at least 1"),
-            ({"n_permutations": 9.5}, "n_permutations must be an integer"),
-            ({"n_simulations": 0}, "n_simulations must be at least 1"),
-            ({"n_jobs": 0}, "n_jobs must not be 0"),
-            ({"batch_size": 0}, "batch_size must be at least 1"),
-            ({"rng": -1}, "rng must not be negative"),
-        ],
-    )
-    def test_options(self, options, message):
-        X, y = problem(8, 4, 1)
-        with pytest.raises(ValueError) as caught:
-            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(**options)
-        assert message in str(caught.value)
-
-    def test_learners_are_checked_at_n_minus_2(self):
-        X, y = problem(6, 3, 1)
-        uv.LeavePairOutTest(X, y, "knn:4")
-        with pytest.raises(ValueError, match="learn_size=4"):
-            uv.LeavePairOutTest(X, y, "knn:5")
-        with pytest.raises(ValueError, match="groups names one group only"):
-            uv.LeavePairOutTest(X, y, "knn:3", groups=[1] * 6)
-
 
 # ------------------------------------------------------------------------- losses that exist
 
@@ -624,8 +410,8 @@ class TestBadInput:
 def scored():
     """Data, and the scores of three learners without every pair."""
     rng = np.random.default_rng(3)
-    y = np.array(["ill", "well"])[rng.permutation(np.repeat([0, 1], [8, 7]))]
-    X = rng.normal(size=(15, 3)) + 0.8 * (y == "well")[:, None]
+    y = np.array(["ill", "well"])[rng.permutation(np.repeat([0, 1], [6, 4]))]
+    X = rng.normal(size=(10, 3)) + 0.8 * (y == "well")[:, None]
     learners = ["ridge:1.0", "lda", "knn:3"]
     return X, y, uv.evaluate(learners, X, y, uv.designs.LeavePairOut(), "auc", rng=0)
 
@@ -655,7 +441,6 @@ def test_given_scores_are_tested_as_those_of_its_own_fits(scored, pvalue, learne
     assert found.tables == expected.tables
     assert found.settings["learner"] == learner
     assert found.settings["rng"] == (1 if pvalue == "empirical" else 0)
-    assert any("Nothing was fitted" in note for note in found.notes)
 
 
 def test_tied_scores_count_one_half():
@@ -667,29 +452,3 @@ def test_tied_scores_count_one_half():
     assert result.diagnostics["n_errors"] == 2.0
     assert result.diagnostics["n_ties"] == 2
     assert result.estimate == 0.5
-
-
-def test_given_scores_that_are_no_use_are_refused(scored):
-    X, y, losses = scored
-    take = uv.LeavePairOutTest.from_losses
-    with pytest.raises(
-        ValueError, match=r"losses has 3 learners \(ridge:1.0, lda, knn:3\), but the"
-    ):
-        take(losses)
-    with pytest.raises(ValueError, match="LeavePairOutTest does not compare learners: leave"):
-        take(losses, 0, 1)
-    with pytest.raises(
-        ValueError, match="losses are of loss='zero_one', but the test needs scores"
-    ):
-        take(uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), rng=0))
-    with pytest.raises(ValueError, match="the design does not leave every pair out once"):
-        take(uv.evaluate("lda", X, y, 3, "auc", rng=0))
-    test = take(losses, 0)
-    with pytest.raises(ValueError, match="pvalue='permutation' needs fits on permuted labels"):
-        test.fit()
-    with pytest.raises(ValueError, match="rng does not apply when losses are given"):
-        test.fit("wmw", rng=0)
-    with pytest.raises(ValueError, match="n_jobs does not apply when losses are given"):
-        test.fit("empirical", n_jobs=2)
-    with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
-        test.forecast()

@@ -1,17 +1,15 @@
-"""The permutation estimate against enumeration, closed forms, and what it promises."""
+"""The permutation estimate against enumeration and closed forms."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.support.cells import repeated
@@ -229,17 +227,6 @@ class TestClasses:
         as_given = uv.PermutationComplexityTest(X, y, "lda", loss=costs, pos_label=1)
         assert as_given.fit(9, rng=0).statistic != expected.statistic
 
-    def test_any_function_is_a_loss(self):
-        X, y = two_species()
-
-        def cost(true, predicted):
-            return np.where(true == predicted, 0.0, np.where(true == 1, 3.0, 1.0))
-
-        by_function = uv.PermutationComplexityTest(X, y, "lda", loss=cost).fit(40, rng=0)
-        matrix = [[0, 3], [1, 0]]
-        by_matrix = uv.PermutationComplexityTest(X, y, "lda", loss=matrix).fit(40, rng=0)
-        assert by_function.estimate == pytest.approx(by_matrix.estimate, abs=1e-12)
-
     def test_losses_of_numbers_without_a_short_cut(self):
         X, y = small_regression(n=15)
 
@@ -295,8 +282,6 @@ class TestPvalue:
         test = uv.PermutationComplexityTest(*two_species(), "lda")
         few, enough = test.fit(18, rng=0), test.fit(19, rng=0)
         assert few.pvalue > 0.05 >= enough.pvalue
-        assert any(note.startswith("With 18 permutations no p-value") for note in few.notes)
-        assert not any(note.startswith("With 19") for note in enough.notes)
 
     def test_it_finds_a_signal(self):
         X, y = two_species()
@@ -341,85 +326,13 @@ class TestPvalue:
         result = uv.PermutationComplexityTest(X, y, "ridge:1", loss=loss).fit(how, sampling, rng=0)
         assert math.isnan(result.pvalue)
         assert result.status == "ok"
-        assert any(note.startswith("No p-value") for note in result.notes)
         assert result.null_hypothesis is None
-        assert "null_hypothesis" not in result.diagnostics
 
 
 class TestResult:
     @pytest.fixture
     def test(self):
         return uv.PermutationComplexityTest(*two_species(), "lda")
-
-    def test_the_contract(self, test):
-        result = test.fit(30, rng=0)
-        statistic, pvalue = result
-        found = result.diagnostics
-        assert statistic == found["e_in"]
-        assert pvalue == result.pvalue
-        assert result.estimate == found["e_in"] + found["e_gen"]
-        assert math.isnan(result.se)
-        assert math.isnan(result.df)
-        assert math.isnan(result.null_value)
-        assert result.n_fits == 31
-        assert result.settings["sampling"] == "permutation"
-        assert result.verdict.startswith(
-            "Evidence at the 5% level against the null hypothesis that labels and features are "
-            "independent: the out-of-sample error rate"
-        )
-        assert (
-            "Null:     labels and features are independent" in result.summary(notes=True).as_text()
-        )
-        with pytest.warns(uv.UcvtestWarning, match="no confidence interval"):
-            assert np.isnan(result.conf_int()).all()
-
-    @pytest.mark.seconds(4, reason="starts workers")
-    def test_repeatable_for_every_batch_size_and_number_of_workers(self, test):
-        expected = test.fit(30, rng=4).to_dict()
-        tree = uv.PermutationComplexityTest(*two_species(), DecisionTreeClassifier(max_depth=2))
-        of_tree = tree.fit(12, rng=4).to_dict()
-        with parallel_config("threading"):
-            threaded = tree.fit(12, rng=4, n_jobs=2)
-        for found, against in (
-            (test.fit(30, rng=4, batch_size=7), expected),
-            (test.fit(30, rng=np.random.default_rng(4)), expected),
-            (tree.fit(12, rng=4, batch_size=5), of_tree),
-            (threaded, of_tree),
-        ):
-            assert found.estimate == against["estimate"]
-            assert found.pvalue == against["pvalue"]
-        assert test.fit(30, rng=5).estimate != expected["estimate"]
-
-    def test_every_option_changes_the_result(self, test):
-        base = test.fit(30, rng=0)
-        assert test.fit(31, rng=0).estimate != base.estimate
-        assert test.fit(30, "bootstrap", rng=0).estimate != base.estimate
-        assert test.fit(30, "rademacher", rng=0).estimate != base.estimate
-        tighter = test.fit(30, delta=0.5, rng=0).diagnostics
-        assert tighter["error_bound"] < base.diagnostics["error_bound"]
-        assert tighter["p_in_bound"] < base.diagnostics["p_in_bound"]
-        X, y = two_species()
-        other = uv.PermutationComplexityTest(X, y, "lda", loss="squared").fit(30, rng=0)
-        assert other.estimate != base.estimate
-
-    def test_words_and_pictures(self, test):
-        result = test.fit(30, rng=0)
-        # Logs are named after what comes before "test".
-        assert result.method.lower().partition(" test")[0] == test.method_name
-        text = result.summary(notes=True).as_text()
-        assert "out-of-sample error rate" in text
-        assert "labels and features are independent" in text
-        assert "contains the negation of each of its rules" in " ".join(text.split())
-        assert result.plot_kinds[0] == "null distribution"
-        picture = result.pictures["null distribution"]
-        bars, line = picture.layers
-        assert bars.y.sum() == pytest.approx(1.0)
-        assert line.x[0] == result.statistic
-        again = uv.TestResult.from_dict(result.to_dict())
-        assert again.pictures["null distribution"].layers[0].label == "permuted labels"
-        X, y = small_regression(n=30)
-        many = uv.PermutationComplexityTest(X, y, "ridge:1").fit(200, rng=0)
-        assert len(many.pictures["null distribution"].layers[0].x) == 30
 
     def test_a_single_labeling_says_so(self, test):
         result = test.fit(1, rng=0)
@@ -430,100 +343,6 @@ class TestResult:
         X, y = np.arange(6.0)[:, None], list("aaaabb")
         result = uv.PermutationComplexityTest(X, y, "lda").fit("exact", "bootstrap")
         assert result.diagnostics["one_class_fits"] == 2
-        assert "2 labelings had a single class, which is then predicted." in result.notes
-
-    def test_from_formula(self):
-        import pandas as pd
-
-        X, y = two_species()
-        data = pd.DataFrame(X, columns=["length", "width"]).assign(species=y)
-        test = uv.PermutationComplexityTest.from_formula("species ~ length + width", data, "lda")
-        expected = uv.PermutationComplexityTest(X, y, "lda").fit(10, rng=0)
-        assert test.fit(10, rng=0).estimate == expected.estimate
-
-    def test_jax_flags_do_not_matter(self, test):
-        import jax
-
-        expected = test.fit(20, rng=0).estimate
-        with jax.enable_x64(True):
-            assert test.fit(20, rng=0).estimate == expected
 
 
 X, Y = two_species()
-REAL = small_regression(n=10)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (
-            lambda: uv.PermutationComplexityTest(X, np.full(100, 1.5), "ridge:1", loss="squared"),
-            "y is constant (1.5): its permutations are all the same, so there is nothing to test",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, ["a"] * 100, "lda"),
-            "y has one class only ('a'): a comparison needs at least two",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X[:5], list("aabbc"), "lda"),
-            "y has a single observation of class 'c': a class needs at least 2; drop it, "
-            "or merge classes",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda", loss=np.ones((3, 2))),
-            "loss must be a matrix of shape (C, C) for C classes, got shape (3, 2)",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda", loss=np.ones((3, 3))),
-            "loss has shape (3, 3), but y has 2 classes (1, 2): pass one row for each true class "
-            "and one column for each prediction",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(*REAL, "lda", loss="squared"),
-            "learner lda needs class labels, but y contains real values: use ridge, knn or a "
-            "scikit-learn regressor",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(*REAL, "ridge:1").fit("exact"),
-            "n_permutations='exact' needs 3628800 fits, more than 200000: use a number of "
-            "permutations, or 'analytic' for linear smoothers",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda").fit("analytic"),
-            "n_permutations='analytic' needs squared loss, got loss='zero_one': use "
-            "loss='squared', or a number of permutations",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(*REAL, "ridge:1").fit(10, "rademacher"),
-            "sampling='rademacher' needs two classes, because labels are drawn by a fair coin: use "
-            "sampling='permutation'",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda").fit(0),
-            "n_permutations must be at least 1, got 0: use 100",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda").fit("all"),
-            "n_permutations='all' is unknown: use an integer, 'exact' or 'analytic'",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda").fit(10, "jackknife"),
-            "sampling='jackknife' is unknown: use one of permutation, bootstrap, rademacher",
-        ),
-        (
-            lambda: uv.PermutationComplexityTest(X, Y, "lda").fit(10, delta=1.0),
-            "delta must lie between 0 and 1, got 1.0: use 0.05",
-        ),
-    ],
-)
-def test_bad_input(make, message):
-    with pytest.raises(ValueError) as error:
-        make()
-    assert str(error.value) == message
-
-
-def test_no_losses_are_admitted():
-    losses = uv.Losses.from_arrays(np.zeros((2, 2)), np.eye(2))
-    with pytest.raises(ValueError, match="PermutationComplexityTest does not accept losses"):
-        uv.PermutationComplexityTest.from_losses(losses)
-    assert uv.PermutationComplexityTest.admits.startswith("none")
