@@ -105,10 +105,7 @@ def select(
         )
         chosen_name = selection.names[selection.choices[criterion]]
         if plot is not None:
-            from ucvtest.results.axes import write_figure
-
-            figure: Any = selection.plot().figure
-            write_figure(figure, plot)
+            selection.save_plot(plot)
         values = {
             "best": chosen_name,
             "criterion": criterion,
