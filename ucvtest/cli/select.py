@@ -2,7 +2,7 @@
 
 import json as json_module
 import textwrap
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
