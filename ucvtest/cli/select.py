@@ -2,7 +2,7 @@
 
 import json as json_module
 import textwrap
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -82,10 +82,7 @@ def select(
         )
         chosen_name = selection.names[selection.choices[criterion]]
         if plot is not None:
-            from ucvtest.results.axes import write_figure
-
-            figure: Any = selection.plot().figure
-            write_figure(figure, plot)
+            selection.save_plot(plot)
         values = {
             "best": chosen_name,
             "criterion": criterion,

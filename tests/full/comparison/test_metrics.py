@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.metrics import f1_score, matthews_corrcoef
 
 import ucvtest as uv
 from ucvtest.comparison.comparison import Comparison
@@ -63,38 +62,6 @@ def test_each_result_is_that_of_the_metric_alone(several):
         assert result.diagnostics.get("pos_label") == alone.diagnostics.get("pos_label")
         test = uv.CrossValidationWaldTest(X, Y, *learners().values(), metric=metric)
         assert test.fit(rng=0).estimate == alone.estimate
-
-
-def test_each_result_has_the_notes_on_the_rows(rng):
-    patients = np.repeat(np.arange(30), 2)
-    measured = rng.normal(size=(30, 2))[patients]
-    with pytest.warns(uv.UcvtestWarning, match="30 pairs of identical rows"):
-        found = uv.compare(measured, patients % 2, learners(), WALD, metric=THREE, rng=0)
-    assert len(found.results) == 3
-    for result in found.results.values():
-        assert sum("30 pairs of identical rows" in note for note in result.notes) == 1
-
-
-def test_estimates_are_those_of_scikit_learn(several):
-    _, found = several
-    losses = uv.evaluate(learners(), X, Y, design=10, metric="mcc", rng=0)
-    target, (first, second) = losses.tested_target, losses.predictions
-    for metric, score in {"f1": f1_score, "mcc": matthews_corrcoef}.items():
-        expected = score(target, first) - score(target, second)
-        assert found.result(metric).estimate == pytest.approx(expected, abs=1e-14)
-
-
-def test_one_table_says_what_it_is_about(several):
-    _, found = several
-    text = str(found.summary(notes=True))
-    assert "Comparison of 2 learners by 3 metrics" in text
-    assert "The metrics compare the same learners" in text
-    assert WALD in text
-    assert found.settings["loss"] == "f1, mcc, balanced_accuracy"
-    frame = found.frame
-    assert frame["metric"].tolist() == THREE
-    assert {result.better for result in found.results.values()} == {"higher"}
-    assert "3 metrics find" in found.verdict
 
 
 def test_it_is_saved_and_drawn(several):
@@ -192,23 +159,6 @@ def test_metrics_of_other_fits_count_as_independent():
     assert "p-values adjusted for all metrics" in found.verdict
 
 
-def test_results_say_what_was_done(several):
-    _, found = several
-    result = found.result("f1")
-    assert "with observations added" in result.methods_text()
-    margin = result.equivalence(-0.9, 0.9)
-    assert margin.pvalue < 0.05
-    assert "the score is f1" in result.methods_text()
-
-
-def test_clusters_of_rows():
-    groups = np.repeat(np.arange(20), 3)
-    found = uv.compare(X, Y, ["lda", "knn:3"], WALD, metric=["f1", "mcc"], groups=groups, rng=0)
-    alone = uv.CrossValidationWaldTest(X, Y, "lda", "knn:3", metric="mcc", groups=groups).fit(rng=0)
-    assert found.result("mcc").conf_int() == alone.conf_int()
-    assert found.result("mcc").df == 19
-
-
 def test_losses_are_scored_again():
     losses = uv.evaluate(["lda", "knn:3"], X, Y, design=10, metric="mcc", rng=0)
     found = uv.compare_losses(losses, WALD, metric=["f1", "mcc"])
@@ -235,38 +185,11 @@ def test_ranks_of_fixed_rules_are_scored_again():
     assert found.result("average_precision").conf_int() == alone.conf_int()
 
 
-def never(X_train, y_train, X_test):
-    raise AssertionError("it was fitted")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"metric": "f1", "loss": "zero_one"}, "loss and metric exclude each other"),
-        ({"metric": ["f1"], "scoring": "f1"}, "scoring and metric exclude each other"),
-        ({"metric": ["f1", "f1"]}, "names 'f1' twice"),
-        ({"metric": []}, "empty list"),
-        ({"metric": "f7"}, "unknown"),
-        ({"metric": ["f1", "log"], "max_fits": 100}, "max_fits is not for metrics that need"),
-        *(
-            ({"metric": metric, "tests": test}, "metric='f1' is not for .*CrossValidationWaldTest")
-            for metric, test in [
-                ("f1", "nested_cross_validation"),
-                ("f1", "mcnemar"),
-                ("f1", "delong"),
-                ("f1", "fold_covariance"),
-                (["f1", "mcc"], "influence"),
-            ]
-        ),
-    ],
-)
-def test_what_cannot_be_used_is_refused_before_the_first_fit(arguments, said):
-    rules = {"first": never, "second": never}
-    with pytest.raises(ValueError, match=said):
-        uv.compare(X, Y, rules, **{"tests": WALD, **arguments}, rng=0)
-
-
 def test_every_metric_is_checked_before_the_first_fit():
-    rules = {"first": never, "second": never}
+    rules = learners()
     with pytest.raises(ValueError, match=r"two classes, but y has 3"):
         uv.compare(X, np.arange(60) % 3, rules, WALD, metric=["mcc", "f1"])
+    for test in ("nested_cross_validation", "mcnemar", "delong", "fold_covariance", "influence"):
+        with pytest.raises(ValueError, match=r"metric='f1' is not for .*CrossValidationWaldTest"):
+            uv.compare(X, Y, rules, test, metric="f1")
+    assert [each.n_fits for each in rules.values()] == [0, 0]

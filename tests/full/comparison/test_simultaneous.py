@@ -256,14 +256,6 @@ def test_it_can_be_kept_and_read_again(found):
     assert read.frame.equals(found.frame)
 
 
-def test_it_says_what_it_found(found):
-    text = str(found.summary(notes=True))
-    assert "best set of" in text
-    assert "Intervals are simultaneous" in text
-    assert ("is the best" in found.verdict) or ("the best one is among" in found.verdict)
-    assert repr(found).endswith(f"best_set={found.best_set()})")
-
-
 def test_the_picture_shows_learners_or_pairs(found):
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -277,42 +269,6 @@ def test_the_picture_shows_learners_or_pairs(found):
     assert len(pairs.get_yticklabels()) == 6
     with pytest.raises(ValueError, match="kind='everything' is unknown"):
         found.plot(kind="everything")
-
-
-@pytest.mark.parametrize(
-    ("tests", "options", "message"),
-    [
-        ("corrected_t", {}, "test 'corrected_t': correction='simultaneous' needs the joint covar"),
-        (spec(variance="clipped"), {}, "has no variance='clipped': use 'midpoint' or"),
-        (
-            "ustatistic",
-            {"baseline": "svm"},
-            "baseline='svm' is not one of the learners: use one of",
-        ),
-        ("ustatistic", {"baseline": 4}, "baseline=4 is not one of the learners"),
-        ("ustatistic", {"loss": "squared", "contrast": "ratio"}, "is not for ratios: use 'holm'"),
-    ],
-)
-def test_what_has_no_joint_form_is_refused_before_the_first_fit(data, tests, options, message):
-    def never(X, y, X_test):
-        raise AssertionError("fitted")
-
-    with pytest.raises(ValueError, match=message):
-        uv.compare(*data, [never, "lda"], tests, correction="simultaneous", **options)
-
-
-def test_all_learning_sets_have_no_joint_form(data):
-    X, y = data
-    test = uv.TestSpec("ustatistic", {"learn_size": 2}, {"n_pairs": "exact"})
-    few = ["majority", "knn:1", "ridge:1"]
-    with pytest.raises(ValueError, match="n_pairs is 'exact': leave it out"):
-        uv.compare(X[::5], y[::5], few, test, correction="simultaneous")
-
-
-def test_without_it_there_is_no_best_set(data):
-    found = uv.compare(*data, LEARNERS[:2], "hold_out", rng=0)
-    with pytest.raises(ValueError, match="with correction='simultaneous'"):
-        found.best_set()
 
 
 def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
@@ -353,8 +309,7 @@ def test_a_variance_that_draws_do_not_tell_is_the_jackknife_with_their_noise():
     assert not _with_floor(unknown, 0.0).floored
 
 
-@pytest.mark.parametrize("about", ["clusters", "costs"])
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize(("about", "given"), [("clusters", False), ("costs", True)])
 def test_results_say_of_rows_and_classes_what_single_ones_say(about, given):
     rng = np.random.default_rng(0)
     groups, y = np.repeat(np.arange(24), 2), np.tile([0, 0, 1, 1, 2, 2], 8)

@@ -1,6 +1,12 @@
-"""The command line: real runs on a small real data set, and what it says to bad input."""
+"""The command line: what people type and what comes of it, row by row; then what no row can say.
 
+Numbers at this door are in tests/core/doors/questions.py.
+"""
+
+import gzip
 import json
+import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -11,265 +17,720 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
-from ucvtest.cli import compare, errors, options
+from ucvtest.advice.advise import Goal
+from ucvtest.advice.configured_tests import About
+from ucvtest.cli import catalogue, compare, errors, options, select
+from ucvtest.cli.files import read
 from ucvtest.comparison.comparison import Correction
+from ucvtest.data.files import read_table
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
-from ucvtest.methods import registry
+from ucvtest.learners.adapters.named import DEFAULTS
+from ucvtest.methods.permutation.criteria import Criterion
+from ucvtest.methods.registry import TESTS, class_named
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.options import Variance
 from ucvtest.metrics.means import LOSSES
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import ALTERNATIVES
 
-pytestmark = pytest.mark.seconds(
-    40, reason="starts processes, which import and compile for themselves"
-)
+TABLE = pd.read_csv(catalogue.EXAMPLE)
+FEATURES = ["age", "pressure", "marker", "dose"]
+CSV = TABLE.to_csv(index=False)
+PLAIN = TABLE[[*FEATURES, "ill"]]
+GAPS = PLAIN.assign(dose=PLAIN["dose"].where(~PLAIN.index.isin([3, 9])))
+SEX = PLAIN.assign(sex=np.where(PLAIN["age"] > 58, "f", "m").astype(object))
 
-FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
-# Just enough fits for a p-value: these tests look at the wiring, not at the estimates.
-QUICK = ["--learn-size", "12", "--n-pairs", "600"]
+
+def of_labels() -> pd.DataFrame:
+    """Labels by rules that are right to a known extent, and scores."""
+    row = np.arange(120)
+    truth = np.array(["sick", "well"])[row % 2]
+    wrong = {"old": row < 12, "new": (row >= 4) & (row < 12), "bad": row < 60}
+    rules = {
+        name: np.where(each, truth[::-1], np.tile(truth[:2], 60)) for name, each in wrong.items()
+    }
+    well = truth == "well"
+    return pd.DataFrame(
+        {"truth": truth, **rules, "score": 0.9 * well + 0.001 * row, "row": 0.8 * well - row / 500}
+    )
+
+
+def of_cases() -> pd.DataFrame:
+    case = np.arange(40) % 2 == 0
+    score = np.arange(40) % 7 + 6.0 * case
+    truth = np.where(case, "case", "control")
+    return pd.DataFrame({"truth": truth, "new": score, "old": np.arange(40) % 11})
+
+
+def of_one_model() -> pd.DataFrame:
+    rng, truth = np.random.default_rng(0), np.arange(40) % 2
+    score = rng.uniform(0.1, 0.9, size=40)
+    return pd.DataFrame({"truth": truth, "new": score, "old": score, "a": truth, "b": truth})
+
+
+GAPS_OF_TEXT = SEX.assign(sex=SEX["sex"].where(~SEX.index.isin([3, 9])))
+FILES = {
+    "example.csv": TABLE,
+    "plain.csv": PLAIN,
+    "gaps.csv": GAPS,
+    "texts.csv": SEX,
+    "textgaps.csv": GAPS_OF_TEXT,
+    "names.csv": PLAIN.assign(name=[f"patient {place}" for place in range(60)]),
+    "numbers.csv": PLAIN.assign(ill=(PLAIN["ill"] == "yes").astype(int)),
+    "small.csv": PLAIN.iloc[:12],
+    "folds.csv": TABLE.assign(part=np.arange(60) % 5),
+    "wide.csv": pd.DataFrame([[0] * 10], columns=list("abcdefghij")),
+    "labels.csv": of_labels(),
+    "cases.csv": of_cases(),
+    "same.csv": of_one_model(),
+    "turned.csv": TABLE.assign(ill2=TABLE["ill"], ill3=TABLE["ill"].iloc[::-1].to_numpy()),
+    "iris.csv": load_iris(as_frame=True).frame.iloc[::3].set_axis([*"abcd", "species"], axis=1),
+    "amounts.csv": load_diabetes(as_frame=True).frame[:100],
+}
 
 
 @pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
-    data = load_breast_cancer(as_frame=True)
-    frame = data.frame.rename(columns=lambda name: name.replace(" ", "_"))
-    frame["diagnosis"] = data.target_names[data.target]
-    return frame.loc[50:109, [*FEATURES, "diagnosis"]]
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    for name, table in FILES.items():
+        table.to_csv(folder / name, index=False)
+    PLAIN.to_csv(folder / "numbered.csv")
+    (folder / "bars.txt").write_text(CSV.replace(",", "~"))
+    (folder / "tabs.txt").write_text(CSV.replace(",", "\t"))
+    return folder
 
 
 @pytest.fixture
-def csv(table: pd.DataFrame, tmp_path: Path) -> Path:
-    path = tmp_path / "wdbc.csv"
-    table.to_csv(path, index=False)
-    return path
+def folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(files)
+    return files
 
 
-def run(path: Path, *options: str, target: str = "diagnosis", learner: str = "lda") -> Any:
-    arguments = ["compare", str(path), "--target", target, "--learner", learner, *options]
-    return CliRunner().invoke(cli.app, arguments)
+def typed(line: str, **more: Any) -> Any:
+    return CliRunner().invoke(cli.app, shlex.split(line), **more)
 
 
-def run_to_json(path: Path, *options: str) -> uv.TestResult:
-    file = path.with_suffix(".json")
-    outcome = run(path, "--other", "knn:3", *QUICK, "--json", str(file), *options)
-    assert outcome.exit_code == 0, outcome.output
-    return uv.TestResult.from_dict(json.loads(file.read_text()))
+def answer(line: str, **more: Any) -> Any:
+    """What a command prints as JSON."""
+    outcome = typed(f"{line} --json -", **more)
+    assert outcome.exit_code in (0, 1, 3), outcome.output
+    return json.loads(outcome.stdout)
 
 
-def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
-    outcome = run(csv, "--other", "knn:3", *QUICK)
-    assert outcome.exit_code == 0, outcome.output
-    verdict, _, summary = outcome.stdout.partition("\n\n")
+ONE = "compare plain.csv --target ill --learner lda"
+TWO = f"{ONE} --other knn:3"
+QUICK = f"{TWO} --test corrected_t"
+# Just enough fits for a p-value.
+PAIRS = "--learn-size 12 --n-pairs 600"
+AREAS = "--loss auc --pos-label yes"
+RULES = "predictions example.csv --target ill"
+SCORED = "--target ill --scores model_a,model_b"
+BOTH = f"predictions example.csv {SCORED}"
+GATE = "gate labels.csv --target truth --margin 0.05 --scores"
+CASES = "gate cases.csv --target truth --scores new,old --loss auc --margin 0.1"
+SELF = "gate same.csv --target truth --margin 0.001 --scores"
+CHOOSE = "select plain.csv --target ill --learner lda --learner majority --permutations 5"
+PLAN = "plan plain.csv --target ill --learner lda --other knn:3"
+
+# A line, its exit status, and words that it prints.
+DONE = [
+    (f"{TWO} {PAIRS} -q", 0, "95% interval"),
+    (f"{TWO} {PAIRS} --alpha 0.1", 0, "at the 10% level", "90% low"),
+    (f"{TWO} {PAIRS} --margin 0.5", 0, "Noninferior: the first learner (lda) is not worse"),
+    (f"{ONE} {PAIRS}", 0, "The ", "1 more note: --notes"),
+    (f"{ONE} {PAIRS} --notes", 0, "Notes:"),
+    # All C(12, 3) learning sets, and none twice.
+    (
+        "compare small.csv --target ill --learner nearest_centroid --learn-size 3 --n-pairs exact",
+        0,
+        "220",
+    ),
+    (f"{ONE} --test ustatistic --n-pairs 120 --loss auc --pos-label yes -q", 0, "AUC when"),
+    (f"{ONE.replace('lda', 'ridge:1.0')} --test leave_pair_out -q", 0, "labels and features"),
+    (f"{ONE.replace('lda', 'ridge:1.0')} --test permutation -q", 0, ""),
+    (f"{ONE} --other lda --test corrected_t", 1, "could not be carried out"),
+    (f"{QUICK} --one-hot --missing drop --notes".replace("plain", "textgaps"), 0, "2 observations"),
+    (f"{TWO} --tests corrected_t,hold_out", 0, "At the 5% level", "of 2 learners by 2 tests"),
+    (
+        f"{TWO} --tests corrected_t,bayesian_t --margin 0.5",
+        0,
+        "corrected_t, lda and knn:3: Nonin",
+        "bayesian_t, lda and knn:3: noninferiority is not a question for",
+    ),
+    (f"{TWO} --other majority {PAIRS} --correction simultaneous", 0, "learners (* best set of"),
+    (
+        "compare iris.csv --target species --learner lda --loss auc --n-pairs 120",
+        0,
+        "AUC of 3 classes (Hand and Till)",
+    ),
+    (
+        "compare amounts.csv --target target --learner ridge:1.0 --other knn:5 --test corrected_t",
+        0,
+        "squared",
+    ),
+    (f"{RULES} --scores model_a {AREAS} -q", 0, ""),
+    (f"{RULES} --scores model_a,model_b,age {AREAS} -q", 0, "delong"),
+    (f"{BOTH} --loss brier --pos-label yes --weight age --groups age -q", 0, ""),
+    (f"predictions bars.txt --sep '~' {SCORED} {AREAS} -q", 0, "is 0.023"),
+    (f"predictions tabs.txt --sep tab {SCORED} {AREAS} -q", 0, "is 0.023"),
+    (f"{GATE} new,old", 0, "Noninferior"),
+    (f"{GATE} bad,old", 1, "Inferior"),
+    (f"{GATE} old,new", 3, "It is undecided"),
+    (f"{GATE} score,row --loss auc --pos-label well", 3, "Undecided"),
+    (f"{CASES} --pos-label case", 0, "(positive class 'case')"),
+    (f"{CASES} --pos-label control", 1, "Warning: An AUC below 0.5", "that class by --pos-label."),
+    (f"{SELF} a,b", 3, ""),
+    *((f"{SELF} new,old --loss {loss}", 3, "") for loss in ("auc", "brier", "log")),
+]
+
+# What is typed, and what is said about it before anything is fitted.
+REFUSED = [
+    (ONE.replace("plain", "no"), "there is no file no.csv"),
+    (ONE.replace("ill", "died"), "--target died: no such column in plain.csv, which has age, pres"),
+    (ONE.replace("plain", "wide"), "which has a, b, c, d, e, f, g, h and 2 more"),
+    (f"{ONE} --drop sex", "--drop sex: no such column in plain.csv"),
+    (f"{ONE} --drop ill", "--drop ill: that is the target"),
+    (f"{ONE} --drop age,pressure,marker,dose", "plain.csv has no column left to learn from"),
+    (ONE.replace("plain", "numbered"), "or leave it out with --drop 'Unnamed: 0'"),
+    (f"{QUICK} --one-hot".replace("plain", "names"), "more than 20 different texts: name"),
+    (f"{QUICK} --one-hot".replace("plain", "textgaps"), "columns with missing values: sex"),
+    (f"{CHOOSE} --loss log".replace("plain", "gaps"), "missing values: dose"),
+    (f"{ONE} --n-pairs many", "--n-pairs must be auto, exact or a whole number, got 'many'"),
+    (f"{ONE} --alpha 1", "--alpha must lie between 0 and 1, got 1.0"),
+    (f"{ONE} --plot a.txt", "--plot must end in .png, .pdf, .svg"),
+    (f"{ONE} --json no/such/a.json", "--json no/such/a.json: the folder no/such does not exist"),
+    (f"{ONE} --pos-label x", "--pos-label x is not one of the labels 'no', 'yes'"),
+    (f"{TWO} --contrast ratio --loss zero_one", "--contrast ratio is"),
+    (f"{ONE} --variance asymptotic {AREAS}", "--variance asymptotic does not exist"),
+    (f"{ONE} --learn-size 99", "--learn-size must lie between"),
+    (f"{ONE} --learn-size 5,60 {AREAS}", "--learn-size 5,60 learns from 60 of"),
+    (f"{ONE} --learn-size 5,6", "--learn-size must be an integer, got (5, 6)"),
+    (f"{ONE} --learn-size 5,x", "--learn-size must be a whole number or, with --loss auc,"),
+    (f"{ONE} --tol 0", "--tol must"),
+    (f"{ONE} --test student", "test 'student' is unknown: use one of"),
+    (f"{ONE} --test corrected_t --tests recommended", "exclude each other"),
+    (f"{ONE} --test corrected_t --learn-size 12", "--learn-size belongs to the test ustatistic"),
+    (f"{ONE} --tests corrected_t --tol 0.1", "--tol belongs to the test ustatistic"),
+    (f"{ONE} --tests corrected_t --null-value 0.1", "--null-value is for one test"),
+    (f"{ONE} --tests corrected_t", "--tests compares learners: name another in --other"),
+    (f"{ONE} --correction hommel", "--correction does not apply"),
+    (f"{TWO} --baseline lda", "--baseline does not apply"),
+    (f"{TWO} --test permutation", "is about one learner: leave out --other"),
+    (f"{ONE} --test leave_pair_out --loss log", "is about the AUC: leave out --loss"),
+    (f"{ONE} --folds 5", "--folds needs the name of a test: add --test"),
+    (
+        f"{TWO} --test mcnemar --folds 5",
+        "--folds does not apply to the test mcnemar: it has --test",
+    ),
+    (f"{TWO} --test five_by_two_t --folds 5", "5 repetitions of 2-fold cross-validation"),
+    (f"{QUICK} --max-seconds 5", "--max-seconds does not apply to corrected_t"),
+    (f"{ONE} --checkpoint a.json", "--checkpoint keeps results of several tests (--tests) or"),
+    (f"{QUICK} --scoring f1", "pass --pos-label no or --pos-label yes"),
+    (f"{QUICK} --scoring f1 --loss log", "--loss and --scoring exclude each other"),
+    (f"{QUICK} --scoring f9", "scoring f9 is unknown"),
+    (f"{TWO} --tests mcnemar --scoring f1", "is about --loss zero_one alone, got --scoring f1"),
+    (f"{ONE} --margin 0.1", "--margin compares with something: add --other, or --null-value"),
+    (f"{TWO} --test five_by_two_f --margin 0.1", "--margin needs an interval", "use another"),
+    (f"{TWO} --tests bayesian_t --margin 0.1", "--margin needs an interval", "use another"),
+    ("compare amounts.csv --target target --learner lda", "pass --loss squared or absolute"),
+    (
+        "compare iris.csv --target species --learner lda --other knn:3 --test delong --loss auc",
+        "UStatisticTest, which estimates Hand and Till's AUC",
+    ),
+    (f"predictions bars.txt {SCORED}", "--target ill: no such column"),
+    (f"predictions bars.txt --sep ab {SCORED}", "--sep must be one character"),
+    (f"{RULES} --scores model_a,model_a", "--scores must name different columns"),
+    (f"{RULES} --scores model_a,ill", "--scores ill: that is the target"),
+    (f"{RULES} --scores model_a,c", "--scores c: no such column in"),
+    (BOTH, "pass labels of the same type"),
+    (f"{RULES} --scores age --pos-label yes --loss log", "probabilities lie between 0 and 1"),
+    (f"{RULES} --scores age --loss auc", "pass --pos-label yes if high values mean 'yes'"),
+    (f"{RULES} --scores age {AREAS} --test naive_t", "is not for fixed rules: use"),
+    (f"{RULES} --scores age --loss auc --pos-label x", "--pos-label x is not one of the"),
+    (f"{BOTH} {AREAS} --groups x", "--groups x: no such column"),
+    (f"{BOTH} {AREAS} --fold x", "--fold x: no such column"),
+    (f"{BOTH} --loss brier --pos-label yes --weight x", "--weight x: no such column"),
+    (f"{BOTH} {AREAS} --fold ill", "--fold ill: that is the true response"),
+    (f"{BOTH} {AREAS} --test corrected_t", "--test corrected_t is not for fixed rules"),
+    (f"{BOTH} {AREAS} --fold part --weight age".replace("example", "folds"), "--weight is for"),
+    (
+        f"{BOTH} {AREAS} --fold part --test permutation".replace("example", "folds"),
+        "is not for out-of-fold predictions: use one of",
+    ),
+    (
+        "predictions turned.csv --target ill --scores ill2,ill3 --test mcnemar --weight age",
+        "these losses are weighted: use HoldOutTest",
+    ),
+    (f"{GATE} new", "--scores must name two columns"),
+    (f"{GATE} new,none", "--scores none: no such column"),
+    (f"{GATE} new,old --margin 0", "--margin must be above 0, got 0.0"),
+    (f"{GATE} new,old --alpha 0.5", "--alpha must be below 0.5 with --margin"),
+    (CASES, "pass --pos-label control if high values mean 'control'"),
+    (f"{CHOOSE} --loss log --scoring f1", "--loss and --scoring exclude each other: pass one"),
+    (f"{CHOOSE} --scoring f1", "--scoring f1 is one number for each test set"),
+    (f"{CHOOSE} --max-seconds -1", "--max-seconds must be a finite number"),
+    (f"{CHOOSE} --folds 9999 --criterion kfold", "--folds must lie between 2 and"),
+    (PLAN, "one of --difference, --ratio and --width must be given"),
+    (f"{PLAN} --width 0.2 --learn-size 5,6", "--learn-size must be an integer, got (5, 6)"),
+    ("advise --n 1", "n must be at least 2, got 1"),
+    ("advise --n 60 --fits 5", "--fits 5 is too few"),
+    ("example example.csv", "example.csv"),
+]
+
+# Options that go by another name elsewhere.
+MISTYPED = [
+    (f"{ONE} --seed -1", "Invalid value for '--seed'"),
+    (f"{ONE} --random-state 1", "--seed"),
+    (f"{ONE} --n-folds 1", "--folds"),
+    (f"{ONE} --sample-weight 1", ""),
+    (f"{CHOOSE} --rng 1", "--seed"),
+    (f"{CHOOSE} --metric 1", "--scoring"),
+    (f"{CHOOSE} --n_permutations 1", "--permutations"),
+    (f"{BOTH} --sample-weight 1", "--weight"),
+    (f"{PLAN} --random-seed 1", "--seed"),
+]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("row", DONE, ids=lambda row: row[0])
+def test_lines_do_what_they_say(folder: Path, row: tuple[Any, ...]) -> None:
+    line, status, *said = row
+    outcome = typed(line)
+    assert outcome.exit_code == status, outcome.output
+    printed = " ".join((outcome.stdout + outcome.stderr).split())
+    assert [words for words in said if words not in printed] == []
+
+
+PYTHON = re.compile(r"learn_size|max_fits|pos_label|n_pairs|\b(contrast|variance|loss|scoring)=")
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row[0])
+def test_what_cannot_be_done_is_one_line_about_options(
+    folder: Path, row: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_fits(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was fitted")
+
+    monkeypatch.setattr("ucvtest.evaluation.evaluator.Evaluator.predict", no_fits)
+    line, *said = row
+    outcome = typed(line)
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("Error: ")
+    assert outcome.stderr.count("\n") == 1
+    assert [words for words in said if words not in outcome.stderr] == []
+    assert not PYTHON.search(outcome.stderr)
+
+
+@pytest.mark.parametrize(("line", "meant"), MISTYPED)
+def test_unknown_options_say_which_was_meant(folder: Path, line: str, meant: str) -> None:
+    outcome = typed(line)
+    assert outcome.exit_code == 2
+    last = outcome.stderr.strip().splitlines()[-1]
+    assert meant in last
+    assert ("No such option" in last) == ("Invalid" not in meant)
+    assert "stratify" not in last
+
+
+# What the library says, and what it becomes where arguments are options.
+IN_OPTIONS = [
+    ("learn_size=(17, 11), or leave it out", "--learn-size 17,11, or leave it out"),
+    ("pass loss='squared' or 'absolute'", "pass --loss squared or absolute"),
+    ("raise learn_size >= 5, got learn_size=4", "raise --learn-size >= 5, got --learn-size 4"),
+    ("contrast must be one of a, b", "--contrast must be one of a, b"),
+    ("loss and contrast must differ", "--loss and --contrast must differ"),
+    ("the loss is a contrast", "the loss is a contrast"),
+    ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
+    ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
+    ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
+    ("and loss= is about means", "and --loss is about means"),
+    ("an average, such as uv.metrics.f1('macro')", "an average, such as f1_macro"),
+    ("as uv.metrics.fbeta(2), your own by uv.metrics.Cells or x, or y", "as 'fbeta(2)', or y"),
+    ("use quicker learners, n_jobs, or seconds", "use quicker learners, or seconds"),
+    ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
+    (
+        "numbers in y and predictions, or pass y as pd.Categorical(y, [...], ordered=True)",
+        "numbers in every column of labels",
+    ),
+    ("name fewer in criteria, such as criteria=['a'], use more seconds", "use more seconds"),
+    (
+        "predictions['a b'] contains '1,5': convert them first, with .astype(float) if they are",
+        "column a b contains '1,5': write numbers in the file, with one decimal mark and no "
+        "separators of thousands",
+    ),
+    (
+        "same type, for example from np.where(p > 0.5, 'x', 'y'), or 'log' for probabilities "
+        "and 'auc' for scores",
+        "same type, or --loss log for probabilities and --loss auc for scores",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), IN_OPTIONS)
+def test_messages_in_options(text: str, expected: str) -> None:
+    names = {name: f"--{name.replace('_', '-')}" for name in ("learn_size", "loss", "contrast")}
+    assert errors.in_options(text, names | {"test": "--test"}) == expected
+
+
+# --------------------------------------------------------------------------------------- files
+
+
+def packed(path: Path) -> bytes:
+    return gzip.compress(CSV.encode())
+
+
+def parquet(path: Path) -> bytes:
+    pytest.importorskip("pyarrow")
+    TABLE.to_parquet(path)
+    return path.read_bytes()
+
+
+FORMS = {
+    "semicolon.csv": lambda path: TABLE.to_csv(index=False, sep=";").encode(),
+    "decimal.csv": lambda path: TABLE.to_csv(index=False, sep=";", decimal=",").encode(),
+    "tab.tsv": lambda path: TABLE.to_csv(index=False, sep="\t").encode(),
+    "latin.csv": lambda path: CSV.replace("dose", "größe").encode("latin-1"),
+    "bom.csv": lambda path: CSV.encode("utf-8-sig"),
+    "utf16.csv": lambda path: CSV.encode("utf-16"),
+    "packed.csv.gz": packed,
+    "table.parquet": parquet,
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_good_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(FORMS[name](path))
+    assert read_table(path).to_numpy().tolist() == TABLE.to_numpy().tolist()
+
+
+DROP = "--drop model_a --drop model_b --learner lda"
+COMMANDS = {
+    "compare": f"{DROP} --other knn:3 --test corrected_t",
+    "predictions": f"--scores model_a,model_b {AREAS}",
+    "select": f"{DROP} --learner majority --permutations 5",
+    "plan": f"{DROP} --width 0.2 --n 100",
+    "gate": f"--scores model_a,model_b {AREAS} --margin 0.1",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reads_every_form_and_the_standard_input(folder: Path, command: str) -> None:
+    (folder / "latin.csv.gz").write_bytes(
+        gzip.compress(TABLE.rename(columns={"dose": "größe"}).to_csv(sep=";").encode("latin-1"))
+    )
+    rest = f"--target ill {COMMANDS[command]}"
+    numbered = "--drop 'Unnamed: 0' " if "--drop" in rest else ""
+    answers = [
+        answer(f"{command} example.csv {rest}"),
+        answer(f"{command} latin.csv.gz {numbered}{rest}"),
+        answer(f"{command} - {rest}", input=CSV),
+    ]
+    for each in answers:
+        assert {"version", "ucvtest"} & set(each)
+        for name in ("elapsed", "uuid"):
+            each.pop(name, None)
+    assert answers[0] == answers[1] == answers[2]
+
+
+BAD = {
+    "empty": (b"", "No columns to parse from file"),
+    "header": (b"age,ill\n", "has a header and no rows"),
+    "binary": (b"\x89\x00\x01\x02" * 20, "is neither a text file nor a parquet file"),
+    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is an archive but not an Excel file"),
+    "damaged gz": (gzip.compress(b"age,ill\n1,0\n" * 50)[:20], "is damaged"),
+    "damaged parquet": (b"PAR1 and no more", "parquet"),
+    "wider rows": (b"age,ill\n1,2,3\n4,5,6\n", "rows with more values than its header has names"),
+    "no target": (b"age,dose\n1,2\n3,4\n", "--target ill: no such column in"),
+    "one class": (b"age,dose,ill\n1,2,0\n3,4,0\n", "y has one class only (0)"),
+    "texts": (b"age,sex,ill\n1,f,0\n3,m,1\n", "columns that are not numeric: sex; encode them as"),
+    "gaps": (b"age,dose,ill\n1,,0\n3,4,1\n", "missing values: dose; impute them, leave them out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files(tmp_path: Path, name: str) -> None:
+    content, message = BAD[name]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    of_learners = name in ("no target", "one class", "texts", "gaps")
+    lines = ["compare {}", "select {}", "plan {} --width 0.1"]
+    rules = ["predictions {} --scores a,b", "gate {} --scores a,b --margin 0.1"]
+    for line in [f"{each} --learner lda" for each in lines] + rules * (not of_learners):
+        outcome = typed(f"{line.format(path)} --target ill")
+        assert (outcome.exit_code, outcome.stdout) == (2, "")
+        assert message in outcome.stderr
+        assert outcome.stderr.startswith("Error: ")
+        assert outcome.stderr.count("\n") == 1
+
+
+def test_what_is_not_installed_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
+    monkeypatch.setattr("ucvtest.data.files.find_spec", lambda name: None)
+    assert "pip install 'ucvtest[plot]'" in typed(f"{ONE} --plot a.png").stderr
+    (folder / "a.parquet").write_bytes(b"PAR1")
+    assert "pip install pyarrow" in typed(ONE.replace("plain.csv", "a.parquet")).stderr
+
+
+@pytest.mark.parametrize("learner", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])
+def test_encoding_before_the_splits_is_that_of_a_pipeline(tmp_path: Path, learner: Any) -> None:
+    """Also of a text that one row alone has, which the rules for this row have never seen."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "ward": rng.choice(["a", "b", "c"], 60)})
+    table.loc[7, "ward"] = "once"
+    table["ill"] = (table["x"] + (table["ward"] == "a") + rng.normal(size=60) > 0).astype(int)
+    table.to_csv(tmp_path / "wards.csv", index=False)
+    encoded, y, _ = read(tmp_path / "wards.csv", "ill", [], one_hot=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", drop="first", sparse_output=False)
+    columns = make_column_transformer((encoder, ["ward"]), remainder="passthrough")
+    before = uv.evaluate(learner, encoded, y, 10, rng=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        within = uv.evaluate(make_pipeline(columns, learner), table[["x", "ward"]], y, 10, rng=0)
+    np.testing.assert_array_equal(before.values, within.values)
+
+
+# ------------------------------------------------------------------------------------- answers
+
+
+def check_same(found: dict[str, Any], expected: uv.TestResult) -> None:
+    results = uv.TestResult.from_dict(found), expected
+    np.testing.assert_equal(*((each.estimate, each.pvalue, each.conf_int()) for each in results))
+
+
+def test_options_are_the_arguments_of_python(folder: Path) -> None:
+    y = PLAIN["ill"].to_numpy()
+    found = answer(
+        f"{TWO} --learn-size 14 --loss log --null-value 0.1 --alternative less --variance jackknife"
+        " --n-pairs 601 --seed 2 --drop age --pos-label no"
+    )
+    of_one = uv.UStatisticTest(
+        *(PLAIN[FEATURES[1:]], y, "lda", "knn:3"),
+        learn_size=14,
+        loss="log",
+        null_value=0.1,
+        alternative="less",
+        pos_label="no",
+    )
+    expected = of_one.fit(601, "jackknife", rng=2)
+    check_same(found, expected)
+    assert found["settings"] == json.loads(expected.to_json())["settings"]
+    areas = f"{ONE} --loss auc --learn-size 9,11 --n-pairs 301"
+    of_numbers = answer(f"{areas} --pos-label 0".replace("plain", "numbers"))["settings"]
+    assert (of_numbers["learn_size_by_class"], of_numbers["pos_label"]) == ([9, 11], 0)
+    loose, tight, capped = (
+        answer(f"{TWO} --learn-size 12 {bounds}")["n_fits"]
+        for bounds in ("--tol 0.2", "--tol 0.05", "--tol 0.05 --max-fits 4000")
+    )
+    assert loose < tight
+    assert capped < tight
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("--other knn:3", {"other": "knn:3"}),
+        ("", {}),
+        (
+            "--other knn:3 --folds 5 --scoring f1 --pos-label yes",
+            {"other": "knn:3", "design": 5, "scoring": "f1", "pos_label": "yes"},
+        ),
+    ],
+)
+def test_another_test_is_that_of_python(folder: Path, line: str, arguments: Any) -> None:
+    expected = uv.CorrectedTTest(PLAIN[FEATURES], PLAIN["ill"].to_numpy(), "lda", **arguments)
+    check_same(answer(f"{ONE} --test corrected_t {line}"), expected.fit(rng=0))
+
+
+def test_designs(folder: Path) -> None:
+    design = answer(f"{QUICK} --folds 5 --repeats 2 --stratify")["settings"]["design"]
+    assert design == "stratified 5-fold cross-validation, 2 times"
+    halves = answer(f"{TWO} --test hold_out --test-fraction 0.5")
+    assert halves["diagnostics"]["n_tested"] == 30
+    assert answer(f"{TWO} --test fold_covariance --folds 5 --repeats 3")["n_fits"] == 30
+    lacking = f"{QUICK} --one-hot --missing drop".replace("plain", "textgaps")
+    assert answer(lacking)["n_obs"] == 58
+
+
+def test_folds_and_weights_of_rows(folder: Path) -> None:
+    rows = {"y": TABLE["ill"], "predictions": TABLE[["model_a", "model_b"]], "pos_label": "yes"}
+    losses = uv.Losses.from_predictions(**rows, loss="auc", fold=np.arange(60) % 5)
+    parts = f"{BOTH} {AREAS} --fold part".replace("example", "folds")
+    for more, cls in (
+        ("", uv.CrossValidationWaldTest),
+        ("--test corrected_t", uv.CorrectedTTest),
+        ("--test delong", uv.DeLongTest),
+    ):
+        check_same(answer(f"{parts} {more}"), cls.from_losses(losses).fit())
+    weighted = uv.Losses.from_predictions(**rows, loss="brier", sample_weight=TABLE["age"])
+    found = answer(f"{BOTH} --loss brier --pos-label yes --weight age")
+    check_same(found, uv.HoldOutTest.from_losses(weighted).fit())
+
+
+def test_tables(folder: Path) -> None:
+    line = f"{TWO} --tests corrected_t,ustatistic {PAIRS}"
+    found = uv.Comparison.from_dict(answer(line))
+    assert found.tests == ("corrected_t", "ustatistic")
+    assert found.result("ustatistic").settings["learn_size"] == 12
+    three = f"{TWO} --other majority"
+    holm, plain = (
+        uv.Comparison.from_dict(answer(f"{three} --test corrected_t {more}"))
+        for more in ("", "--correction none")
+    )
+    assert len(holm.pairs) == 3
+    assert plain.correction is None
+    assert (holm.frame["pvalue"] == plain.frame["pvalue"]).all()
+    together = f"{three} {PAIRS} --correction simultaneous --baseline majority"
+    judged = uv.Comparison.from_dict(answer(together))
+    assert judged.pairs == tuple((name, "majority") for name in judged.learners[:2])
+    assert judged.best_set()
+
+
+def test_recommended_tests(folder: Path) -> None:
+    table = uv.Comparison.from_dict(answer(f"{ONE} --other majority --tests recommended"))
+    assert class_named(uv.advise(60).test).method_name in table.tests
+    outcome = typed(f"{ONE} --notes --json a.json")
+    alone = uv.TestResult.from_dict(json.loads(Path("a.json").read_text()))
+    assert alone.settings["test"] == class_named(uv.advise(60, learners=1).test).method_name
+    assert "No test was named" in outcome.stdout
+    assert "this is what advise() recommends for 60 observations, one learner" in alone.notes[-1]
+
+
+def test_the_verdict_comes_first_and_the_words_for_a_paper_last(folder: Path) -> None:
+    verdict, _, summary = typed(f"{TWO} {PAIRS}").stdout.partition("\n\n")
     assert "95% interval" in verdict
     assert "when learning from" in summary
     assert " notes: --notes" in summary
-    # The verdict has been said.
     assert "Verdict" not in summary
-
-
-def test_the_auc_of_one_learner_and_of_two(csv: Path, table: pd.DataFrame) -> None:
-    here = run_to_json(csv, "--test", "ustatistic", "--loss", "auc")
-    data = table[FEATURES], table["diagnosis"].to_numpy()
-    there = uv.UStatisticTest(*data, "lda", "knn:3", loss="auc", learn_size=12)
-    assert here.conf_int() == there.fit(n_pairs=600, rng=0).conf_int()
-    outcome = run(csv, "--test", "ustatistic", "--loss", "auc", "--n-pairs", "300")
-    assert outcome.exit_code == 0, outcome.output
-    assert "AUC when learning from" in " ".join(outcome.stdout.split())
-
-
-def test_the_auc_of_three_classes(tmp_path: Path) -> None:
-    frame = load_iris(as_frame=True).frame.iloc[::3]
-    frame.columns = ["a", "b", "c", "d", "species"]
-    path = tmp_path / "iris.csv"
-    frame.to_csv(path, index=False)
-    auc = ("--test", "ustatistic", "--loss", "auc", "--n-pairs", "120")
-    outcome = run(path, *auc, target="species")
-    assert outcome.exit_code == 0, outcome.output
-    assert "AUC of 3 classes (Hand and Till)" in " ".join(outcome.stdout.split())
-    outcome = run(path, *auc, "--pos-label", "1", target="species", learner="knn:3")
-    assert "AUC of class 1 against the rest" in " ".join(outcome.stdout.split())
-    outcome = run(path, "--test", "delong", "--loss", "auc", "--other", "knn:3", target="species")
-    assert outcome.exit_code == 2
-    assert "UStatisticTest, which estimates Hand and Till's AUC" in outcome.output
-
-
-def test_methods_text_comes_last_with_its_references(csv: Path) -> None:
-    options = ("--other", "knn:3", "--test", "corrected_t")
-    shown = run(csv, *options, "--methods-text").stdout
-    plain = run(csv, *options).stdout
-    _, words = shown.split("\nMethods\n")
+    assert "Methods" not in summary
+    _, words = typed(f"{QUICK} --methods-text").stdout.split("\nMethods\n")
     assert "were compared" in words
-    assert "[nadeau2003]" in words
     assert "\nReferences\n" in words
-    assert "Methods" not in plain
-    both = run(csv, "--other", "knn:3", "--tests", "corrected_t,mcnemar", "--methods-text").stdout
+    assert "[nadeau2003]" in words
+    both = typed(f"{TWO} --tests corrected_t,mcnemar --methods-text").stdout
     assert " ".join(both.split()).count("Computed by ucvtest") == 2
     assert "[mcnemar1947]" in both
 
 
-def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:
-    here = run_to_json(csv)
-    there = uv.UStatisticTest(
-        table[FEATURES], table["diagnosis"].to_numpy(), "lda", "knn:3", learn_size=12
-    ).fit(n_pairs=600, rng=0)
-    assert here.estimate == there.estimate
-    assert here.variance == there.variance
-    assert here.pvalue == there.pvalue
+def test_json_alone_or_in_a_file(folder: Path) -> None:
+    found = answer(f"{QUICK} --margin 0.5")
+    assert found["verdict"].startswith(("No evidence", "The "))
+    assert found["ucvtest"] == uv.__version__
+    result = uv.TestResult.from_dict(found)
+    assert list(result.conf_int()) == found["conf_int"]
+    assert found["noninferiority"]["decision"] == result.noninferiority(0.5).decision == "pass"
+    assert typed(f"{QUICK} --json a.json").stdout.endswith("Result: a.json\n")
+    assert json.loads(Path("a.json").read_text())["verdict"] == found["verdict"]
+    gate = answer(f"{GATE} new,old")
+    assert gate["decision"] == "pass"
+    assert list(uv.NoninferiorityResult.from_dict(gate).conf_int) == gate["conf_int"]
+    same = answer(f"{ONE} --other lda --test corrected_t")
+    assert same["conf_int"] == [None, None]
 
 
-def test_compressed_file(csv: Path, table: pd.DataFrame) -> None:
-    compressed = csv.with_name("wdbc.csv.gz")
-    table.to_csv(compressed, index=False)
-    assert run_to_json(compressed).estimate == run_to_json(csv).estimate
+PLANNED = f"{PLAN} --difference 0.1 --learn-size 12 --n 100 --n 200"
 
 
-def test_one_learner(csv: Path) -> None:
-    outcome = run(csv, *QUICK)
-    assert outcome.exit_code == 0, outcome.output
-    assert outcome.stdout.startswith("The ")
-    assert "1 more note: --notes" in outcome.stdout
-    assert "Notes:" in run(csv, *QUICK, "--notes").stdout
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--learn-size", "14"],
-        ["--loss", "log"],
-        ["--null-value", "0.1"],
-        ["--alternative", "less"],
-        ["--variance", "jackknife"],
-        ["--n-pairs", "601"],
-        ["--seed", "2"],
-        ["--drop", "mean_radius"],
-    ],
-    ids=lambda options: options[0],
-)
-def test_option_changes_the_result(csv: Path, options: list[str]) -> None:
-    columns = ["estimate", "se", "pvalue", "conf_low", "conf_high"]
-    default, changed = (
-        run_to_json(csv, *extra).summary_frame()[columns] for extra in ([], options)
-    )
-    assert default.notna().all(axis=None)
-    assert not default.equals(changed)
-
-
-def test_positive_class_is_matched_as_written(csv: Path) -> None:
-    assert run_to_json(csv).settings["pos_label"] == "malignant"
-    assert run_to_json(csv, "--pos-label", "benign").settings["pos_label"] == "benign"
-
-
-def test_numeric_label_from_the_command_line(csv: Path, table: pd.DataFrame) -> None:
-    numbered = table.assign(diagnosis=(table["diagnosis"] == "malignant").astype(int))
-    numbered.to_csv(csv, index=False)
-    assert run_to_json(csv, "--pos-label", "0").settings["pos_label"] == 0
-
-
-def test_learning_sets_by_class(csv: Path) -> None:
-    found = run_to_json(csv, "--loss", "auc", "--learn-size", "9,11", "--n-pairs", "301")
-    assert found.settings["learn_size_by_class"] == [9, 11]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("learn_size=(17, 11), or leave it out", "--learn-size 17,11, or leave it out"),
-        ("pass loss='squared' or 'absolute'", "pass --loss squared or absolute"),
-        (
-            "raise learn_size >= 5, got learn_size=4: no",
-            "raise --learn-size >= 5, got --learn-size 4: no",
-        ),
-        ("contrast must be one of a, b", "--contrast must be one of a, b"),
-        ("loss and contrast must differ", "--loss and --contrast must differ"),
-        ("the loss is a contrast", "the loss is a contrast"),
-        ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
-        ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
-        ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
-        ("and loss= is about means", "and --loss is about means"),
-        ("an average, such as uv.metrics.f1('macro')", "an average, such as f1_macro"),
-        (
-            "such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or uv.metrics.Moments, or x",
-            "such as 'fbeta(2)', or x",
-        ),
-        ("use quicker learners, n_jobs, or more seconds", "use quicker learners, or more seconds"),
-        ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
-        (
-            "numbers in y and predictions, or pass y as pd.Categorical(y, [...], ordered=True)",
-            "numbers in every column of labels",
-        ),
-        (
-            "too few: name fewer in criteria, such as criteria=['permutation'], use more seconds",
-            "too few: use more seconds",
-        ),
-        (
-            "predictions['a b'] contains strings where numbers are needed, such as '1,5': convert "
-            "them first, with .astype(float) if they are numbers written as text",
-            "column a b contains strings where numbers are needed, such as '1,5': write numbers in "
-            "the file, with one decimal mark and no separators of thousands",
-        ),
-        (
-            "same type, for example from np.where(p > 0.5, 'x', 'y'), or 'log' for probabilities "
-            "and 'auc' for scores",
-            "same type, or --loss log for probabilities and --loss auc for scores",
-        ),
-    ],
-)
-def test_messages_in_options(text: str, expected: str) -> None:
-    names = {
-        "learn_size": "--learn-size",
-        "loss": "--loss",
-        "contrast": "--contrast",
-        "test": "--test",
-    }
-    assert errors.in_options(text, names) == expected
-
-
-def test_tolerance_and_max_fits_bound_the_work(csv: Path) -> None:
-    loose = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.2")
-    tight = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.05")
-    capped = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.05", "--max-fits", "4000")
-    assert loose.n_fits < tight.n_fits
-    assert capped.n_fits < tight.n_fits
-
-
-def test_exact(csv: Path, table: pd.DataFrame) -> None:
-    table.iloc[:12].to_csv(csv, index=False)
-    outcome = run(csv, "--learn-size", "3", "--n-pairs", "exact", learner="nearest_centroid")
-    assert outcome.exit_code == 0, outcome.output
-    fits = next(line for line in outcome.stdout.splitlines() if "Model fits" in line)
-    # All C(12, 3) learning sets, and none twice.
-    assert "220" in fits
-
-
-def test_alpha_is_the_level_of_interval_and_verdict(csv: Path) -> None:
-    outcome = run(csv, "--other", "knn:3", *QUICK, "--alpha", "0.1")
-    assert "at the 10% level" in outcome.stdout.replace("\n", " ")
-    assert "90% low" in outcome.stdout
-
-
-def test_plot(csv: Path, tmp_path: Path) -> None:
-    path = tmp_path / "result.png"
+@pytest.mark.parametrize("line", [QUICK, f"{TWO} --tests corrected_t", CHOOSE, PLANNED])
+def test_pictures(folder: Path, line: str) -> None:
+    """Drawn without pyplot, whose backend may need a display."""
     before = pyplot.get_fignums()
-    outcome = run(csv, "--other", "knn:3", *QUICK, "--plot", str(path))
-    assert outcome.stdout.endswith(f"Plot: {path}\n")
-    assert path.read_bytes().startswith(b"\x89PNG")
-    # Drawn without pyplot, whose backend may need a display.
+    assert typed(f"{line} --plot {folder / 'a.png'}").exit_code == 0
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert pyplot.get_fignums() == before
 
 
-def test_mlflow_switch_turns_on_autologging(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_and_selections_are_those_of_python(folder: Path) -> None:
+    data = PLAIN[FEATURES], PLAIN["ill"].to_numpy()
+    there = uv.plan(*data, "lda", "knn:3", difference=0.1, learn_size=12, n=[100, 200], rng=0)
+    assert uv.SamplePlan.from_dict(answer(PLANNED)).n_needed == there.n_needed
+    assert there.verdict in " ".join(typed(PLANNED).stdout.split())
+    kept = GAPS.dropna()
+    line = f"{CHOOSE} --missing drop --scoring neg_log_loss".replace("plain", "gaps")
+    found = answer(line)
+    expected = uv.select_model(
+        *(kept[FEATURES], kept["ill"], ["lda", "majority"]), loss="log", n_permutations=5, rng=0
+    )
+    # In the units of the score, of which greater is better.
+    assert [-row["permutation"] for row in found["table"]] == pytest.approx(
+        expected.table["permutation"].tolist(), rel=1e-9
+    )
+    assert found["best"] == expected.names[expected.choices["permutation"]]
+    assert typed(f"{line} -q").stdout == f"Chosen by permutation: {found['best']}\n"
+
+
+def test_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def allowed(problem: Any, learn_size: int, max_seconds: float, execution: Any) -> int:
+        asked.append(max_seconds)
+        return 600
+
+    for module in ("comparison.budget", "evaluation.time_budget"):
+        monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
+    rounds = [f"ucvtest.methods.permutation.{name}.rounds_within" for name in ("estimation",)]
+    rounds.append("ucvtest.methods.permutation.criteria.rounds_within")
+    for name in rounds:
+        monkeypatch.setattr(name, lambda trials, max_seconds, what: 41)
+    for line in (f"{TWO} --test ustatistic", f"{TWO} --variance jackknife"):
+        settings = answer(f"{line} --max-seconds 5")["settings"]
+        assert (settings["max_seconds"], settings["max_fits"]) == (5, 600)
+    for line in (ONE, TWO):
+        assert typed(f"{line} --max-seconds 5").exit_code == 0
+    assert set(asked) == {5.0}
+    settings = answer(f"{ONE} --test permutation --max-seconds 5")["settings"]
+    assert (settings["max_seconds"], settings["n_permutations"]) == (5, 40)
+    assert typed(f"{TWO} --tests corrected_t,hold_out --max-seconds 5").exit_code == 0
+    refused = typed(f"{TWO} --tests corrected_t,nested_cross_validation --max-seconds 5").stderr
+    assert "--max-seconds 5 allows about 600 fits, and the comparison by corr" in refused
+    choose = CHOOSE.replace("--permutations 5", "--max-seconds")
+    assert "which max_seconds = 60.0 allowed" in typed(f"{choose} 60").stdout
+    for name in rounds:
+        monkeypatch.setattr(name, lambda trials, max_seconds, what: 2)
+    refused = typed(f"{choose} 0.01").stderr
+    assert refused.startswith("Error: --max-seconds 0.01 allows about 2 fits of each learner")
+    assert refused.endswith("rademacher: use quicker learners, or more seconds\n")
+
+
+def test_checkpoints(folder: Path) -> None:
+    line = f"{TWO} --other majority --test ustatistic --checkpoint kept.json --n-pairs"
+    for _ in range(2):
+        assert len(answer(f"{line} 400")["results"]) == 3
+        assert Path("kept.json").read_text().count('"result"') == 3
+    assert "is of another call: tests differs" in typed(f"{line} 401").stderr
+
+
+def test_the_switch_of_mlflow_turns_on_autologging(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[str] = []
     monkeypatch.setattr("ucvtest.autologging.autolog", lambda: calls.append("on"))
-    assert run(csv, *QUICK).exit_code == 0
+    assert typed(QUICK).exit_code == 0
     assert calls == []
-    assert run(csv, *QUICK, "--mlflow").exit_code == 0
+    assert typed(f"{QUICK} --mlflow").exit_code == 0
     assert calls == ["on"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(*_: Any, **__: Any) -> None:
+        warnings.warn("look here", uv.UcvtestWarning, stacklevel=1)
+
+    monkeypatch.setattr(compare, "show", warn)
+    assert typed(QUICK).stderr == "Warning: look here\n"
+
+
+# ---------------------------------------------------------------------------------------- help
 
 
 def test_choices_are_those_of_the_library() -> None:
@@ -279,451 +740,83 @@ def test_choices_are_those_of_the_library() -> None:
     assert get_args(options.ContrastName) == get_args(Contrast)
     assert set(get_args(options.IntervalName)) == set(get_args(IntervalName))
     assert get_args(options.VarianceName) == get_args(Variance)
+    assert get_args(select.CriterionName) == get_args(Criterion)
+    helped = typed("advise --help").stdout
+    assert [each for each in (*get_args(Goal), *get_args(About)) if each not in helped] == []
 
 
-def test_both_names_of_the_command_and_its_version() -> None:
-    for command in (["-m", "ucvtest"], ["-c", "from ucvtest.cli import main; main()"]):
-        finished = subprocess.run(
-            [sys.executable, *command, "--version"], capture_output=True, text=True, check=True
-        )
-        assert finished.stdout == f"ucvtest {uv.__version__}\n"
+def commands() -> list[str]:
+    group: Any = get_command(cli.app)
+    return sorted(group.commands)
 
 
-def test_help_teaches() -> None:
-    outcome = CliRunner().invoke(cli.app, ["compare", "--help"])
-    assert outcome.exit_code == 0
+@pytest.mark.parametrize("command", ["", *commands()])
+def test_help(command: str) -> None:
+    shown = typed(f"{command} --help", terminal_width=80).stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+    assert typed(f"{command} -h", terminal_width=80).stdout == shown
+    assert command in typed("-h").stdout
+    assert command or "--install-completion" in shown
+
+
+def test_help_teaches_and_lists_all_learners_and_tests() -> None:
+    helped = typed("compare --help").stdout
     for taught in ("Examples:", "--learn-size", "favours the first", *SHORT_NAMES):
-        assert taught in outcome.stdout, taught
-
-
-def test_amounts_are_recognised_as_everywhere(tmp_path):
-    """Many whole numbers are amounts for a regressor, and refused where nothing decides."""
-    path = tmp_path / "diabetes.csv"
-    frame = load_diabetes(as_frame=True).frame[:100]
-    frame.to_csv(path, index=False)
-    outcome = run(path, "--other", "majority", target="target")
-    assert outcome.exit_code == 2
-    assert (
-        "different whole numbers in 100 observations: pass --loss squared or absolute"
-        in outcome.stderr
-    )
-    outcome = run(path, "--other", "knn:5", *QUICK, target="target", learner="ridge:1.0")
-    assert outcome.exit_code == 0, outcome.output
-    assert "squared" in outcome.stdout
-
-
-@pytest.mark.filterwarnings("default")
-def test_warning_is_one_line(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def warn(*_: Any, **__: Any) -> None:
-        warnings.warn("look here", uv.UcvtestWarning, stacklevel=1)
-
-    monkeypatch.setattr(compare, "show", warn)
-    assert run(csv, *QUICK).stderr == "Warning: look here\n"
-
-
-class TestErrors:
-    """Bad input ends with exit status 2 and one line that says what to do."""
-
-    @staticmethod
-    def check(outcome: Any, message: str) -> None:
-        assert outcome.exit_code == 2
-        assert outcome.stderr == f"Error: {message}\n"
-        assert outcome.stdout == ""
-
-    def test_no_such_file(self) -> None:
-        self.check(run(Path("no.csv")), "there is no file no.csv")
-
-    def test_empty_file(self, tmp_path: Path) -> None:
-        path = tmp_path / "empty.csv"
-        path.touch()
-        self.check(run(path), f"{path}: No columns to parse from file")
-
-    def test_no_such_target(self, csv: Path) -> None:
-        self.check(
-            run(csv, target="died"),
-            f"--target died: no such column in {csv}, which has mean_radius, mean_texture, "
-            "mean_smoothness, diagnosis",
-        )
-
-    def test_many_columns_are_not_all_listed(self, tmp_path: Path) -> None:
-        path = tmp_path / "wide.csv"
-        pd.DataFrame([[0] * 10], columns=list("abcdefghij")).to_csv(path, index=False)
-        self.check(
-            run(path, target="z"),
-            f"--target z: no such column in {path}, which has a, b, c, d, e, f, g, h and 2 more",
-        )
-
-    def test_no_such_column_to_drop(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--drop", "age"),
-            f"--drop age: no such column in {csv}, which has mean_radius, mean_texture, "
-            "mean_smoothness, diagnosis",
-        )
-
-    def test_target_dropped(self, csv: Path) -> None:
-        self.check(run(csv, "--drop", "diagnosis"), "--drop diagnosis: that is the target")
-
-    def test_nothing_left(self, csv: Path) -> None:
-        drops = [part for name in FEATURES for part in ("--drop", name)]
-        self.check(run(csv, *drops), f"{csv} has no column left to learn from")
-
-    def test_row_numbers(self, csv: Path, table: pd.DataFrame) -> None:
-        table.to_csv(csv)
-        self.check(
-            run(csv),
-            f"{csv} has a column without a name, perhaps row numbers: name it in the file, or "
-            "leave it out with --drop 'Unnamed: 0'",
-        )
-
-    def test_text_columns(self, csv: Path, table: pd.DataFrame) -> None:
-        table.assign(sex="f", ward="B").to_csv(csv, index=False)
-        self.check(
-            run(csv),
-            "columns that are not numeric: sex, ward; encode them as numbers, by --one-hot for "
-            "example, or leave them out with --drop",
-        )
-
-    def test_missing_values(self, csv: Path, table: pd.DataFrame) -> None:
-        table.assign(mean_radius=table["mean_radius"].where(table.index != 53)).to_csv(
-            csv, index=False
-        )
-        self.check(
-            run(csv),
-            "columns with missing values: mean_radius; impute them, leave them out with --drop, or "
-            "their rows with --missing drop; in CSV and Excel files, empty fields and words such "
-            "as NA, None and null count as missing",
-        )
-
-    def test_pairs(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--n-pairs", "many"),
-            "--n-pairs must be auto, exact or a whole number, got 'many'",
-        )
-
-    def test_alpha(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--alpha", "1"),
-            "--alpha must lie between 0 and 1, got 1.0: use 0.05 for 95%",
-        )
-
-    def test_plot_format(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--plot", "result.txt"), "--plot must end in .png, .pdf, .svg, got result.txt"
-        )
-
-    def test_plot_without_matplotlib(self, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(options, "find_spec", lambda name: None)
-        self.check(
-            run(csv, "--plot", "result.png"),
-            "--plot needs matplotlib: pip install 'ucvtest[plot]'",
-        )
-
-    def test_seed(self, csv: Path) -> None:
-        outcome = run(csv, "--seed", "-1")
-        assert outcome.exit_code == 2
-        # The rest is in typer's words.
-        assert "Invalid value for '--seed'" in outcome.stderr
-
-    def test_folder_of_an_output(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--json", "no/such/result.json"),
-            "--json no/such/result.json: the folder no/such does not exist",
-        )
-
-    def test_unknown_positive_class(self, csv: Path) -> None:
-        self.check(
-            run(csv, "--pos-label", "yes"),
-            "--pos-label yes is not one of the labels 'benign', 'malignant'",
-        )
-
-    @pytest.mark.parametrize(
-        ("extra", "message"),
-        [
-            (
-                ["--other", "knn:3", "--contrast", "ratio", "--loss", "zero_one"],
-                "--contrast ratio is",
-            ),
-            (["--variance", "asymptotic", "--loss", "auc"], "--variance asymptotic does not exist"),
-            (["--learn-size", "99"], "--learn-size must lie between"),
-            (
-                ["--learn-size", "5,60", "--loss", "auc"],
-                "--learn-size 5,60 learns from 60 of",
-            ),
-            (["--learn-size", "5,6"], "--learn-size must be an integer, got (5, 6)"),
-            (["--learn-size", "5,x"], "--learn-size must be a whole number or, with --loss auc,"),
-            (["--tol", "0"], "--tol must"),
-        ],
-        ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-    )
-    def test_options_have_their_own_names(self, csv: Path, extra: list[str], message: str) -> None:
-        outcome = run(csv, *extra)
-        assert outcome.exit_code == 2
-        assert message in outcome.stderr
-        for name in ("learn_size", "contrast=", "variance=", "loss="):
-            assert name not in outcome.stderr
-
-    def test_error_of_the_library(self, csv: Path) -> None:
-        outcome = run(csv, learner="oracle")
-        assert outcome.exit_code == 2
-        assert outcome.stderr.startswith("Error: ")
-        assert "oracle" in outcome.stderr
-        assert outcome.stderr.count("\n") == 1
-
-
-# --------------------------------------------------------------------------- other tests, tables
-
-
-def table_to_json(path: Path, *options: str) -> uv.Comparison:
-    file = path.with_suffix(".json")
-    outcome = run(path, "--json", str(file), *options)
-    assert outcome.exit_code == 0, outcome.output
-    return uv.Comparison.from_dict(json.loads(file.read_text()))
-
-
-def test_another_test_for_two_learners_and_for_one(csv: Path, table: pd.DataFrame) -> None:
-    X, y = table[FEATURES], table["diagnosis"].to_numpy()
-    for others in (["knn:3"], []):
-        file = csv.with_suffix(".json")
-        options = [option for name in others for option in ("--other", name)]
-        outcome = run(csv, "--test", "corrected_t", "--json", str(file), *options)
-        assert outcome.exit_code == 0, outcome.output
-        here = uv.TestResult.from_dict(json.loads(file.read_text()))
-        there = uv.CorrectedTTest(X, y, "lda", *others).fit(rng=0)
-        assert (here.estimate, here.se) == (there.estimate, there.se)
-
-
-def test_table_of_tests(csv: Path, table: pd.DataFrame) -> None:
-    options = ["--tests", "corrected_t,ustatistic", "--other", "knn:3", *QUICK]
-    found = table_to_json(csv, *options)
-    assert found.tests == ("corrected_t", "ustatistic")
-    assert found.result("ustatistic").settings["learn_size"] == 12
-    outcome = run(csv, *options)
-    verdict, _, tables = outcome.stdout.partition("\n\n")
-    assert verdict.startswith("At the 5% level")
-    assert "Comparison of 2 learners by 2 tests" in tables
-    assert "Verdict" not in tables
-
-
-def test_table_of_pairs(csv: Path) -> None:
-    others = ["--other", "knn:3", "--other", "majority", "--test", "corrected_t"]
-    holm = table_to_json(csv, *others)
-    assert len(holm.pairs) == 3
-    plain = table_to_json(csv, *others, "--correction", "none")
-    assert plain.correction is None
-    assert (holm.frame["pvalue"] == plain.frame["pvalue"]).all()
-
-
-def test_a_table_of_learners_judged_together(csv: Path) -> None:
-    others = ["--other", "knn:3", "--other", "majority", *QUICK]
-    together = ["--correction", "simultaneous", "--baseline", "majority"]
-    found = table_to_json(csv, *others, *together)
-    assert found.pairs == tuple((name, "majority") for name in found.learners[:2])
-    assert found.best_set()
-    outcome = run(csv, *others, *together)
-    assert "learners (* best set of" in outcome.stdout
-    told = " ".join(outcome.stdout.split())
-    assert "the best one is among" in told or "is the best" in told
-
-
-def test_recommended_tests(csv: Path) -> None:
-    n_obs = len(pd.read_csv(csv))
-    found = table_to_json(csv, "--tests", "recommended", "--other", "majority")
-    assert registry.class_named(uv.advise(n_obs).test).method_name in found.tests
-    file = csv.with_suffix(".json")
-    outcome = run(csv, "--json", str(file), "--notes")
-    assert outcome.exit_code == 0, outcome.output
-    alone = uv.TestResult.from_dict(json.loads(file.read_text()))
-    advised = uv.advise(n_obs, learners=1).test
-    assert alone.settings["test"] == registry.class_named(advised).method_name
-    assert "No test was named" in outcome.stdout
-    assert "this is what advise() recommends for 60 observations, one learner" in alone.notes[-1]
-    assert run_to_json(csv).settings["test"] == "ustatistic"
-    areas = table_to_json(csv, "--tests", "recommended", "--other", "knn:3", "--loss", "auc")
-    assert areas.settings["loss"] == "auc"
-
-
-def test_picture_of_a_table(csv: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "all.png"
-    outcome = run(csv, "--tests", "corrected_t", "--other", "knn:3", "--plot", str(picture))
-    assert outcome.exit_code == 0, outcome.output
-    assert picture.stat().st_size > 5000
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--test", "student"], "test 'student' is unknown: use one of"),
-        (["--test", "corrected_t", "--tests", "recommended"], "exclude each other"),
-        (["--test", "corrected_t", "--learn-size", "12"], "--learn-size belongs to the test usta"),
-        (["--tests", "corrected_t", "--tol", "0.1"], "--tol belongs to the test ustatistic"),
-        (["--tests", "corrected_t", "--null-value", "0.1"], "--null-value is for one test"),
-        (["--correction", "hommel"], "--correction does not apply"),
-        (["--other", "knn:3", "--baseline", "lda"], "--baseline does not apply"),
-        (["--tests", "corrected_t"], "--tests compares learners: name another in --other"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_options_that_do_not_go_together(csv: Path, options: list[str], message: str) -> None:
-    outcome = run(csv, *options)
-    assert outcome.exit_code == 2
-    assert message in outcome.stderr
-
-
-def test_every_test_is_listed() -> None:
-    helped = CliRunner().invoke(cli.app, ["compare", "--help"]).stdout
+        assert taught in helped, taught
     listed = helped.partition("Tests:\n")[2].partition("\n\n")[0].splitlines()
     found = dict(line.split(maxsplit=1) for line in listed)
-    assert found == {name: cls.in_short for name, cls in registry.TESTS.items()}
+    assert found == {name: cls.in_short for name, cls in TESTS.items()}
+    names = [line for line in typed("tests").stdout.splitlines() if not line.startswith(" ")]
+    assert names == [name if cls.valid else f"{name} (not valid)" for name, cls in TESTS.items()]
+    own, _, named = typed("learners").stdout.partition("\nWithout arguments,")
+    assert [line.partition(":")[0] for line in own.splitlines()[::2]] == list(SHORT_NAMES)
+    assert named.splitlines()[1::2] == list(DEFAULTS)
 
 
-@pytest.fixture
-def predictions(tmp_path: Path) -> Path:
-    truth = ["sick", "well"] * 60
-    flipped = {"sick": "well", "well": "sick"}
-    frame = pd.DataFrame(
-        {
-            "truth": truth,
-            "old": [flipped[y] if i < 12 else y for i, y in enumerate(truth)],
-            "new": [flipped[y] if 4 <= i < 12 else y for i, y in enumerate(truth)],
-            "bad": [flipped[y] if i < 60 else y for i, y in enumerate(truth)],
-            "score": [0.9 * (y == "well") + 0.001 * i for i, y in enumerate(truth)],
-            "other_score": [0.8 * (y == "well") - 0.002 * i for i, y in enumerate(truth)],
-        }
+def test_advise() -> None:
+    command, _, reasons = typed("advise --n 60 --loss log").stdout.partition("\n")
+    said = str(uv.advise(60, loss="log")).replace("contrast='ratio'", "--contrast ratio")
+    assert reasons == said.partition("\n")[2] + "\n"
+    assert command.startswith(
+        "ucvtest compare FILE --target COLUMN --learner A --other B --loss lo"
     )
-    path = tmp_path / "predictions.csv"
-    frame.to_csv(path, index=False)
-    return path
+    assert command.endswith("   (cannot promise: see the reasons)")
 
 
-def run_gate(path: Path, scores: str, *options: str, margin: str = "0.05") -> Any:
-    command = ["gate", str(path), "--target", "truth", "--scores", scores, "--margin", margin]
-    return CliRunner().invoke(cli.app, [*command, *options])
+def test_the_example(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    assert typed(f"example {path}").stdout == f"Written: {path}\n"
+    assert typed(f"example {path} --force").exit_code == 0
+    assert path.read_bytes() == catalogue.EXAMPLE.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("scores", "options", "status", "word"),
-    [
-        ("new,old", (), 0, "Noninferior"),
-        ("bad,old", (), 1, "Inferior"),
-        ("old,new", (), 3, "It is undecided"),
-        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "Undecided"),
-    ],
-)
-def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options, status, word):
-    outcome = run_gate(predictions, scores, *options)
-    assert outcome.exit_code == status, outcome.output
-    assert outcome.stdout.startswith(word)
+def test_lines_are_as_long_as_the_terminal(folder: Path) -> None:
+    narrow, wide = (
+        typed(f"{QUICK} -q", env={"COLUMNS": str(columns)}).stdout for columns in (50, 200)
+    )
+    assert max(map(len, narrow.splitlines())) <= 48
+    assert 60 < max(map(len, wide.splitlines())) <= 100
 
 
-def test_the_gate_does_not_guess_the_positive_class(tmp_path: Path) -> None:
-    case = np.arange(40) % 2 == 0
-    score, path = np.arange(40) % 7 + 6.0 * case, tmp_path / "cases.csv"
-    table = {"truth": np.where(case, "case", "control"), "new": score, "old": np.arange(40) % 11}
-    pd.DataFrame(table).to_csv(path, index=False)
-
-    def asked(*options: str) -> Any:
-        names = ["--target", "truth", "--scores", "new,old", "--loss", "auc", "--margin", "0.1"]
-        return CliRunner().invoke(cli.app, ["gate", str(path), *names, *options])
-
-    untold = asked()
-    assert untold.exit_code == 2
-    assert "pass --pos-label control if high values mean 'control'" in untold.stderr
-    told = asked("--pos-label", "case")
-    assert (told.exit_code, told.stderr) == (0, "")
-    assert "(positive class 'case')" in " ".join(told.stdout.split())
-    turned = asked("--pos-label", "control")
-    assert turned.exit_code == 1
-    assert turned.stderr.startswith("Warning: An AUC below 0.5, with its whole interval, was found")
-    assert turned.stderr.endswith("name that class by --pos-label.\n")
+# ----------------------------------------------------------------------------------- processes
 
 
-@pytest.mark.parametrize("loss", ["zero_one", "auc", "brier", "log"])
-def test_a_model_against_itself_leaves_it_open(tmp_path, loss):
-    rng = np.random.default_rng(0)
-    score = np.arange(40) % 2 if loss == "zero_one" else rng.uniform(0.1, 0.9, size=40)
-    frame = pd.DataFrame({"truth": np.arange(40) % 2, "new": score, "old": score})
-    frame.to_csv(tmp_path / "same.csv", index=False)
-    outcome = run_gate(tmp_path / "same.csv", "new,old", "--loss", loss, margin="0.001")
-    assert outcome.exit_code == 3, outcome.output
-
-
-def test_the_gate_prints_json_alone(predictions):
-    found = json.loads(run_gate(predictions, "new,old", "--json", "-").stdout)
-    assert found["decision"] == "pass"
-    assert {"verdict", "conf_int", "version", "pvalue", "margin", "n_obs"} <= set(found)
-    again = uv.NoninferiorityResult.from_dict(found)
-    assert list(again.conf_int) == found["conf_int"]
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ("new", (), "--scores must name two columns"),
-        ("new,none", (), "--scores none: no such column"),
-        ("new,old", ("--margin", "0"), "--margin must be above 0, got 0.0"),
-        ("new,old", ("--alpha", "0.5"), "--alpha must be below 0.5 with --margin"),
-    ],
-)
-def test_the_gate_refuses_in_the_language_of_the_command(predictions, scores, options, message):
-    outcome = run_gate(predictions, scores, *options)
-    assert outcome.exit_code == 2
-    assert message in outcome.stderr
-
-
-def test_a_margin_on_a_comparison(csv: Path) -> None:
-    file = csv.with_suffix(".json")
-    outcome = run(csv, "--other", "knn:3", *QUICK, "--margin", "0.5", "--json", str(file))
-    assert outcome.exit_code == 0, outcome.output
-    assert "Noninferior: the first learner (lda) is not worse" in " ".join(outcome.stdout.split())
-    written = json.loads(file.read_text())
-    assert written["noninferiority"]["decision"] == "pass"
-    assert uv.TestResult.from_dict(written).noninferiority(0.5).decision == "pass"
-    table = run(csv, "--other", "knn:3", "--tests", "corrected_t,bayesian_t", "--margin", "0.5")
-    told = " ".join(table.stdout.split())
-    assert "corrected_t, lda and knn:3: Noninferior" in told
-    assert "bayesian_t, lda and knn:3: noninferiority is not a question for" in told
-    refused = run(csv, "--margin", "0.1")
-    assert "--margin compares with something: add --other, or --null-value" in refused.stderr
-
-
-@pytest.mark.parametrize("asked", [("--test", "five_by_two_f"), ("--tests", "bayesian_t")])
-def test_a_margin_that_no_test_can_judge_is_refused_before_the_fits(csv, asked, monkeypatch):
-    def no_fits(*_: Any, **__: Any) -> None:
-        raise AssertionError("something was fitted")
-
-    monkeypatch.setattr("ucvtest.evaluation.evaluator.Evaluator.predict", no_fits)
-    refused = run(csv, "--other", "knn:3", *asked, "--margin", "0.1")
-    assert refused.exit_code == 2
-    assert f"--margin needs an interval, and the test {asked[1]}" in refused.stderr
-    assert "use another --test, such as ustatistic" in refused.stderr
-
-
-def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -> None:
-    command = ["plan", str(csv), "--target", "diagnosis", "--learner", "lda", "--other", "knn:3"]
-    picture = tmp_path / "plan.png"
-    asked = ["--difference", "0.1", "--learn-size", "12", "--n", "100", "--n", "200"]
-    outcome = CliRunner().invoke(cli.app, [*command, *asked, "--plot", str(picture)])
-    assert outcome.exit_code == 0, outcome.output
-    data = table[FEATURES], table["diagnosis"].to_numpy()
-    there = uv.plan(*data, "lda", "knn:3", difference=0.1, learn_size=12, n=[100, 200], rng=0)
-    assert there.verdict in " ".join(outcome.stdout.split())
-    assert picture.exists()
-    printed = CliRunner().invoke(cli.app, [*command, *asked, "--json", "-"])
-    assert uv.SamplePlan.from_dict(json.loads(printed.stdout)).n_needed == there.n_needed
-    refused = CliRunner().invoke(cli.app, command)
-    assert refused.exit_code == 2
-    assert "one of --difference, --ratio and --width must be given" in refused.stderr
-    by_class = CliRunner().invoke(cli.app, [*command, "--width", "0.2", "--learn-size", "5,6"])
-    assert "--learn-size must be an integer, got (5, 6)" in by_class.stderr
-
-
-def test_rows_that_repeat_are_warned_of_once(tmp_path: Path) -> None:
+@pytest.mark.seconds(40, reason="starts processes, which import and compile for themselves")
+def test_one_walk_in_processes_of_its_own(folder: Path) -> None:
+    """What a shell sees: statuses, and streams that are apart; and each warning once."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(np.repeat(rng.normal(size=(30, 3)), 2, axis=0), columns=list("abc"))
-    path = tmp_path / "rows.csv"
-    rows.assign(y=np.repeat(rng.integers(0, 2, 30), 2)).to_csv(path, index=False)
-    learners = ("--learner", "lda", "--other", "nearest_centroid")
-    command = [sys.executable, "-m", "ucvtest", "compare", str(path), "--target", "y", *learners]
-    finished = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stderr.lower().count("warning:") == 1, finished.stderr
+    rows.assign(y=np.repeat(rng.integers(0, 2, 30), 2)).to_csv("rows.csv", index=False)
+    script = f"""
+        ucv() {{ "{sys.executable}" -m ucvtest "$@"; echo "status $?"; }}
+        ucv predictions - --target ill --scores model_a,model_b {AREAS} -q < example.csv
+        ucv predictions no.csv --target ill --scores a
+        ucv compare rows.csv --target y --learner lda --other nearest_centroid
+        "{sys.executable}" -c "from ucvtest.cli import main; main()" --version
+    """
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert re.findall(r"status \d", done.stdout) == ["status 0", "status 2", "status 0"]
+    assert done.stdout.endswith(f"ucvtest {uv.__version__}\n")
+    refused, warned = done.stderr.split("\n", 1)
+    assert refused == "Error: there is no file no.csv"
+    assert warned.lower().count("warning:") == 1, warned

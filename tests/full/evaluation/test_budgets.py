@@ -119,29 +119,6 @@ def test_translated_estimators_are_taken_for_quick(test):
     assert (one.method, one.n_fits, one.estimate) == (other.method, other.n_fits, other.estimate)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"max_seconds": 0}, "max_seconds must be a finite number"),
-        ({"max_seconds": "9"}, "max_seconds must be a finite number"),
-        ({"max_seconds": 9, "n_pairs": 50}, "max_seconds does not apply with n_pairs=50"),
-    ],
-)
-def test_what_seconds_cannot_be(options, said):
-    with pytest.raises(ValueError, match=said):
-        uv.UStatisticTest(X, Y, "lda").fit(**options)
-
-
-def test_comparisons_take_the_test_that_there_is_time_for(clock):
-    learners = {"slow": clock.learner(0.4), "quick": clock.learner(0.01, column=1)}
-    found = {}
-    for seconds in (30, 4000):
-        start = clock.now
-        found[seconds] = uv.compare(X, Y, learners, max_seconds=seconds, rng=0, n_jobs=1)
-        assert clock.now - start < seconds
-    assert found[30].n_fits < found[4000].n_fits
-
-
 def test_interrupts_keep_what_is_finished(clock):
     learners = {"first": "lda", "second": clock.learner(0.0, stops_after=12)}
     with pytest.raises(KeyboardInterrupt, match="has the losses of first") as stop:
@@ -161,13 +138,6 @@ def test_an_interrupt_before_anything_is_finished_is_as_it_came(clock):
     with pytest.raises(KeyboardInterrupt) as stop:
         uv.evaluate({"slow": clock.learner(0.0, stops_after=2)}, X, Y, 5, rng=0, n_jobs=1)
     assert type(stop.value) is KeyboardInterrupt
-
-
-def test_bars_know_how_many_fits_there_will_be(capsys):
-    uv.evaluate(["lda", "qda"], X, Y, 5, rng=0, progress=True)
-    assert "10/10" in capsys.readouterr().err
-    uv.CorrectedTTest(X, Y, "lda", "qda", design=5).fit(rng=0, progress=True)
-    assert "10/10" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.support.cells import all_of_them
 from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
@@ -57,7 +58,7 @@ def wide():
     return make_sample(X, np.arange(30) % 2, as_classes=True)
 
 
-def permuted(sample, n_labelings=12):
+def permuted(sample, n_labelings=7):
     """Permutations of the response, the first of them the response itself."""
     rng = np.random.default_rng(11)
     rows = [rng.permutation(sample.target) for _ in range(n_labelings - 1)]
@@ -100,7 +101,7 @@ def test_two_classes(name, common):
     labels[5] = 1.0
     learning = learning_sets(sample, 40, 1 if common else len(labels))
     labels[6, learning[-1 if common else 6]] = 0.0
-    for output in ("label", "score"):
+    for output in ("label", "score") if common or all_of_them() else ("score",):
         values = compare(sample, learner, output, labels, learning, ~learning)
         assert np.isnan(values[np.broadcast_to(learning, labels.shape)]).all()
     assert len(np.unique(values[:, ~learning[0]], axis=0)) > 3
@@ -110,7 +111,7 @@ def test_two_classes(name, common):
 @pytest.mark.parametrize("name", ["nearest_centroid", "knn:3", "knn:4", "majority", "ridge:1.0"])
 def test_ties(name, common):
     sample = grid()
-    learning = learning_sets(sample, 30, 1 if common else 12)
+    learning = learning_sets(sample, 30, 1 if common else 7)
     compare(sample, as_learner(name), "label", permuted(sample), learning)
 
 
@@ -141,7 +142,7 @@ def test_a_real_response(name, common):
 )
 def test_more_features_than_observations(name, common):
     sample = wide()
-    learning = learning_sets(sample, 20, 1 if common else 12)
+    learning = learning_sets(sample, 20, 1 if common else 7)
     compare(sample, as_learner(name), "score", permuted(sample), learning)
 
 
@@ -309,7 +310,7 @@ def test_one_class_among_the_labels():
 def test_one_learning_set_after_another(name):
     sample, learner = breast_cancer(60, 3), as_learner(name)
     learning = learning_sets(sample, 40, 2)
-    labels, seeds = permuted(sample), np.arange(12)
+    labels, seeds = permuted(sample), np.arange(7)
     evaluator = Evaluator(sample, learner, "score")
     for row in (0, 1, 0):
         found = evaluator.predict_labelings(labels, seeds, learning[[row]])
@@ -319,7 +320,7 @@ def test_one_learning_set_after_another(name):
 
 def test_sets_of_different_sizes():
     sample = wide()
-    learning = learning_sets(sample, 20, 12)
+    learning = learning_sets(sample, 20, 7)
     learning[3:] &= np.arange(30) > 4
     for name in ("ridge:0.7", "kernel_ridge:0.3", "lda", "logistic:0.2"):
         small = make_sample(sample.matrix[:, :2], sample.response, as_classes=True)
@@ -341,11 +342,11 @@ ESTIMATORS = {
 @pytest.mark.parametrize("make", [breast_cancer, grid])
 def test_translated_and_other_estimators_are_fitted_as_by_scikit_learn(name, make):
     sample, original = make(), as_learner(ESTIMATORS[name])
-    labels, everything = permuted(sample), np.ones((12, sample.n_obs), dtype=bool)
+    labels, everything = permuted(sample), np.ones((7, sample.n_obs), dtype=bool)
     labels[5] = 0.0
     learner = choose_backend(original, "auto", sample, "label", sample.n_obs)
     assert isinstance(learner, TranslatedLearner) == (name != "tree")
-    seeds = np.arange(12)
+    seeds = np.arange(7)
     found = Evaluator(sample, learner, "label").predict_labelings(labels, seeds)
     expected, _, _ = one_by_one(sample, original, "label", labels, everything, everything)
     if name == "tree":
@@ -418,19 +419,16 @@ def test_an_arbitrary_learner_is_shared_out_and_named_when_it_fails():
 def test_what_cannot_be_fitted_is_refused():
     sample = breast_cancer(30, 2)
     evaluator = Evaluator(sample, as_learner("lda"), "label")
-    with pytest.raises(ValueError) as error:
-        evaluator.predict_labelings(np.zeros((2, 29)), np.arange(2))
-    assert str(error.value) == "labels must have shape (P, 30), got (2, 29)"
-    with pytest.raises(ValueError) as error:
-        evaluator.predict_labelings(np.full((1, 30), 0.5), np.arange(1))
-    assert str(error.value) == "labels must be codes of classes, whole numbers 0 to 1"
-    with pytest.raises(ValueError) as error:
-        evaluator.predict_labelings(permuted(sample, 2), np.arange(2), np.zeros((1, 30), bool))
-    assert str(error.value) == "learning set 0 is empty"
     numbers = Evaluator(diabetes(30), as_learner("knn:2"), "number")
-    with pytest.raises(ValueError) as error:
-        numbers.predict_labelings(np.full((1, 30), np.nan), np.arange(1))
-    assert str(error.value) == "labels must be finite numbers"
+    nothing = np.zeros((1, 30), bool)
+    for call, message in (
+        (lambda: evaluator.predict_labelings(np.zeros((2, 29)), np.arange(2)), "shape"),
+        (lambda: evaluator.predict_labelings(np.full((1, 30), 0.5), np.arange(1)), "codes of cl"),
+        (lambda: evaluator.predict_labelings(permuted(sample, 2), np.arange(2), nothing), "empty"),
+        (lambda: numbers.predict_labelings(np.full((1, 30), np.nan), np.arange(1)), "finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
     with pytest.raises(ValueError, match=r"^learner ridge:1e-18 predicts nan on split 0"):
         Evaluator(wide(), as_learner("ridge:1e-18"), "score").predict_labelings(
             permuted(wide(), 2), np.arange(2)

@@ -58,24 +58,7 @@ def test_tables_and_files(tmp_path):
 @pytest.mark.parametrize(
     ("correct", "options", "message"),
     [
-        ({"a": [1, 0, None]}, {}, r"correct\['a'\] has 1 missing values: drop these rows for all"),
-        (
-            {"a": ["C", "I"]},
-            {},
-            r"contains 'C', 'I', but .* pass column == 'C' if 'C' means right or column == 'I' if",
-        ),
-        ({"a": [1, 0.5]}, {}, r"contains 0.5, .* are scores.*loss='score'.*groups=quest"),
-        (
-            {"a": [1, 2]},
-            {},
-            r"correct\['a'\] contains 2, but values must be True or False, or 1 and 0",
-        ),
-        ({"a": [1, 0], "b": [1]}, {}, r"correct\['b'\] has 1 values, but 2 are needed"),
-        ({"a": []}, {}, "correct is empty"),
-        ({}, {}, "correct is empty"),
-        ([1, 0], {}, "correct must map names to columns"),
         ({"a": [[1, 0], [0, 1]]}, {}, "must have one dimension"),
-        ({"a": [1, 0]}, {"groups": "id"}, "groups='id' is not a column of correct, which has 'a'"),
         ({"id": [1, 0]}, {"groups": "id"}, "correct has no column except groups"),
         ({"a": [1, 0]}, {"groups": [1]}, "groups must name a group for each of 2 rows"),
     ],

@@ -1,6 +1,5 @@
 """Predictions of fixed rules: the tests of SciPy, statsmodels and pROC, and what is refused."""
 
-import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -33,7 +32,6 @@ PROC = {
 """roc.test(roc(Y, A), roc(Y, B), method = "delong", paired = TRUE) of pROC 1.18.0, R 4.2.2."""
 
 OWN = uv.metrics.Moments(lambda y, p: (y - p)[:, None], np.sum, "own")
-
 SIDES = ("two-sided", "less", "greater")
 
 
@@ -181,15 +179,6 @@ def test_files_keep_that_rules_are_fixed(tmp_path, loss, suffix):
         uv.Losses.from_dict({**data, "greater_is_better": 1})
 
 
-def test_arrays_may_be_about_fixed_rules_too():
-    errors = np.stack([rule != Y for rule in RULES.values()])[:, None]
-    found = uv.Losses.from_arrays(errors, np.zeros((1, 60)), y=Y, learners=list(RULES))
-    assert (found.n_fits, found.design) == (0, made().design)
-    assert uv.McNemarTest.from_losses(found).fit().pvalue == pytest.approx(
-        uv.McNemarTest.from_losses(made()).fit().pvalue
-    )
-
-
 def test_frames_and_series_are_matched_by_their_index():
     index = pd.Index([f"patient {place}" for place in PLACE])
     y, frame = pd.Series(Y, index), pd.DataFrame(RULES, index)
@@ -201,14 +190,6 @@ def test_frames_and_series_are_matched_by_their_index():
         made(pd.concat([frame, frame], axis=1), y)
     objects = pd.DataFrame(SCORES, index, dtype=object)
     np.testing.assert_array_equal(made(objects, y, loss="auc").values, [A, B])
-
-
-def test_groups_are_kept_and_taken_by_the_tests():
-    losses = made(groups=PLACE // 2)
-    np.testing.assert_array_equal(losses.groups, PLACE // 2)
-    result = uv.McNemarTest.from_losses(losses).fit()
-    assert result.diagnostics["n_groups"] == len(PLACE) // 2
-    assert result.df == len(PLACE) // 2 - 1
 
 
 def test_names_are_columns_of_a_mapping_as_of_a_table():
@@ -233,12 +214,6 @@ def test_exact_numbers_are_not_called_labels():
                 uv.Losses.from_predictions(y, {"a": [0.5] * 8}, **options)
         with pytest.raises(ValueError, match=why.format(kind.__name__)):
             uv.CorrectedTTest(np.eye(8), y, "ridge")
-
-
-@pytest.mark.parametrize("options", [{}, {"loss": "auc"}, {"metric": "f1"}], ids=str)
-def test_nothing_is_not_one_class(options):
-    with pytest.raises(ValueError, match=r"^y is empty: at least one observation is needed$"):
-        uv.Losses.from_predictions([], {"a": []}, **options)
 
 
 def test_labels_that_were_never_seen_are_errors_with_a_warning():
@@ -290,87 +265,26 @@ def test_two_columns_of_predict_proba_are_its_last_column(labels, scored):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"rules": A},
-            "predictions must map names to columns, or be a DataFrame, got ndarray",
-        ),
-        ({"rules": {}}, "predictions is empty: pass at least one"),
-        ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
-        ({"rules": {" ": A}}, "names must be different strings with text"),
-        ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, but 60"),
         ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, "rows that sum to"),
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
-        ({"rules": {"a": A / 100}}, "pass labels of the same type, for example from p > 0.5"),
-        (
-            {"rules": {"a": RULES["a"].astype(str)}},
-            r"but the labels of y .*, all numbers or all text$",
-        ),
-        ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 .* label that"),
+        ({"rules": {"a": RULES["a"].astype(str)}}, "all numbers or all text"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
-        ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
         ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),
-        ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
-        ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] contains string"),
-        ({"y": None}, "y must contain the true response: only loss='score' does not"),
-        ({"loss": "score"}, "y does not apply with loss='score', which uses scores directly"),
-        (
-            {"y": None, "loss": "score", "pos_label": 1},
-            "pos_label does not apply with loss='score'",
-        ),
-        ({"y": Y * 0, "loss": "auc"}, "y has one class only"),
-        (
-            {"y": Y * 0 + 2, "loss": "brier"},
-            r"one class only \(2\), which does not .* pass pos_label=",
-        ),
-        (
-            {"y": np.where(Y, "ill", "well"), "rules": {"a": A / 100}},
-            r"example from np.where\(p > 0.5, 'well', 'ill'\)",
-        ),
-        ({"y": PLACE % 3, "rules": {"a": A / 100}}, "of the same type, or 'log' for"),
-        (
-            {"metric": "recall[0]", "pos_label": 1},
-            "pos_label=1 is not the class that metric='recall.0.' names: leave pos_label out, or",
-        ),
+        ({"y": None, "loss": "score", "pos_label": 1}, "pos_label does not apply with loss='scor"),
+        ({"y": Y * 0 + 2, "loss": "brier"}, r"one class only \(2\), .* pass pos_label="),
+        ({"metric": "recall[0]", "pos_label": 1}, "pos_label=1 is not the class that metric='rec"),
         ({"metric": "recall[2]"}, "the metric names 2, which is not a class of y"),
-        ({"metric": "j_index"}, "twice the balanced accuracy less 1: use 'balanced_accuracy'"),
+        ({"metric": "j_index"}, "use 'balanced_accuracy'"),
         ({"loss": "f1"}, "pass metric='f1' to a test that takes metrics"),
-        ({"metric": "F1"}, "metric='F1' is unknown: did you mean 'f1'"),
+        ({"metric": "F1"}, "did you mean 'f1'"),
         ({"loss": "logloss"}, "did you mean 'log_loss', which stands for 'log'"),
-        ({"y": PLACE}, "y contains 60 different whole numbers .* 'absolute' if they are amounts"),
-        ({"y": A / 7}, "'zero_one' needs class labels, but y contains real values: use 'sq"),
-        ({"y": A / 7, "loss": "auc"}, "^'auc' needs class labels, but y contains real values"),
-        (
-            {"y": PLACE % 3, "loss": "auc"},
-            "^'auc' needs two classes, but y has 3: merge classes",
-        ),
-        (
-            {"y": PLACE % 3, "loss": "log"},
-            r"must have a column for each of 3 classes in the order of",
-        ),
-        ({"y": [math.nan, *Y[1:]]}, "y has 1 missing values"),
-        ({"y": [math.nan, *Y[1:]], "loss": "squared"}, "y has 1 values that are missing or infini"),
+        ({"y": PLACE}, "60 different whole numbers .* 'absolute' if they are amounts"),
+        ({"y": PLACE % 3, "loss": "log"}, "a column for each of 3 classes in the order of"),
         ({"y": np.c_[Y, Y]}, r"y must have one dimension, got shape \(60, 2\)$"),
-        (
-            {"loss": "brie"},
-            "'brie' is unknown: did you mean 'brier'. .* use one of zero_one, .*auc, score, or a",
-        ),
-        (
-            {"loss": uv.Loss("score", np.subtract, "number")},
-            "has the name 'score', which has another",
-        ),
-        ({"loss": np.eye(3)}, r"loss has shape \(3, 3\), but y has 2 classes \(0, 1\)"),
+        ({"loss": uv.Loss("score", np.subtract, "number")}, "has the name 'score', which has an"),
+        ({"loss": uv.Loss("auc", np.subtract, "number")}, "has the name 'auc', which has an"),
         ({"loss": lambda y, p: np.zeros(3)}, r"loss custom returned shape \(3,\)"),
-        ({"pos_label": 2}, "pos_label=2 is not one of the labels 0, 1"),
-        (
-            {"metric": "r2", "pos_label": 1},
-            "pos_label does not apply with metric='r2', which is about numbers: leave it out",
-        ),
-        ({"y": A / 7, "metric": "rmse", "pos_label": "x"}, "pos_label does not apply with metric="),
-        (
-            {"y": A / 7, "metric": OWN, "pos_label": "x"},
-            "pos_label does not apply with metric='own'",
-        ),
-        ({"groups": PLACE[:5]}, "groups must name a group for each of 60 rows"),
+        ({"y": A / 7, "metric": OWN, "pos_label": "x"}, "not apply with metric='own'"),
     ],
 )
 def test_what_cannot_be_used_is_refused(arguments, message):
@@ -378,20 +292,13 @@ def test_what_cannot_be_used_is_refused(arguments, message):
         made(**arguments)
 
 
-@pytest.mark.parametrize("pos_label", [None, "x"])
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({"metric": name} for name in ("mcc", "f1", "f1_macro", "brier_skill", "roc_auc")),
-        *({"metric": name} for name in ("average_precision", uv.metrics.net_benefit(0.2))),
-        *({"loss": name} for name in ("zero_one", "log", "brier", "squared", "auc", np.eye(2))),
-    ],
-)
-def test_labels_of_mixed_types_are_refused(options, pos_label):
+@pytest.mark.parametrize("metric", ["mcc", "f1_macro", "brier_skill", "average_precision"])
+def test_labels_of_mixed_types_are_refused(metric):
     mixed = np.array([1, "x"] * 30, dtype=object)
     for y in (mixed, pd.Series(mixed), [{}] * 60):
-        with pytest.raises(ValueError, match="y mixes labels of types that cannot be sorted"):
-            made(y=y, pos_label=pos_label, **options)
+        for options in ({"metric": metric}, {"loss": "auc", "pos_label": "x"}):
+            with pytest.raises(ValueError, match="y mixes labels of types that cannot be sorted"):
+                made(y=y, **options)
 
 
 LABELS = np.where(Y, "ill", "well")
@@ -410,19 +317,6 @@ def test_columns_of_two_classes_are_checked(options):
     twice = COLUMNS.assign(well=CHANCE)
     with pytest.raises(ValueError, match=r"rows that sum to .* all classes sum to 1"):
         made({"a": twice}, LABELS, **options)
-
-
-@pytest.mark.parametrize("metric", ["net_benefit(0.2)", "average_precision", "partial_auc(0.1)"])
-def test_metrics_that_differ_between_classes_need_the_positive_one(metric):
-    with pytest.raises(ValueError, match=r"pos_label is missing: .* is about one of two classes"):
-        made({"a": COLUMNS}, LABELS, metric=metric)
-    named = made({"a": COLUMNS}, LABELS, metric=metric, pos_label="ill").means
-    np.testing.assert_allclose(named, made({"a": CHANCE}, Y, metric=metric).means, rtol=1e-12)
-
-
-def test_results_are_json():
-    result = uv.McNemarTest.from_losses(made()).fit()
-    assert uv.TestResult.from_dict(json.loads(result.to_json())) == result
 
 
 def test_notebooks_show_the_means_of_all_rules():

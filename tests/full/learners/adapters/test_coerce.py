@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -8,15 +10,6 @@ from sklearn.preprocessing import StandardScaler
 from ucvtest import learners
 from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
-
-NAMES = (
-    "cox, elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lasso_path, lda, logistic, majority, "
-    "nearest_centroid, polynomial, qda, random_forest, ridge, ridge_path, svm"
-)
-UNKNOWN = (
-    f"is unknown: use one of {NAMES}, as in 'lda', 'knn:3' or 'ridge:1.0', or a scikit-learn "
-    "estimator"
-)
 
 
 @pytest.mark.parametrize(
@@ -65,67 +58,52 @@ def test_every_public_factory_has_a_short_name():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", f"learner '' {UNKNOWN}"),
-        ("zebra:2", f"learner 'zebra:2' {UNKNOWN}"),
-        (
-            "svm:1",
-            "learner 'svm:1' takes no arguments: pass 'svm', or scikit-learn's SVC(...) or "
-            "SVR(...)",
-        ),
-        (
-            "logisitc",
-            "learner 'logisitc' is unknown: did you mean 'logistic'? See help(uv.learners), or "
-            "pass a scikit-learn estimator",
-        ),
-        (
-            "polynomial",
-            "learner 'polynomial' cannot be made: degree must be given: write "
-            "'polynomial:degree,lam=0.0,penalize_intercept=false,scale=sum'",
-        ),
-        ("knn:", "learner 'knn:' cannot be made: k must be given: write 'knn:k'"),
-        ("knn:x", "learner 'knn:x' cannot be made: k must be an integer, got 'x'"),
-        ("knn:2.5", "learner 'knn:2.5' cannot be made: k must be an integer, got '2.5'"),
-        ("knn:0", "learner 'knn:0' cannot be made: k must be a positive integer, got 0"),
-        (
-            "knn:3,4",
-            "learner 'knn:3,4' cannot be made: '4' is one argument too many: write 'knn:k'",
-        ),
-        (
-            "lda:flat",
-            "learner 'lda:flat' cannot be made: priors must be empirical or equal, got 'flat'",
-        ),
-        (
-            "nearest_centroid:3",
-            "learner 'nearest_centroid:3' cannot be made: '3' is one argument too many: write "
-            "'nearest_centroid'",
-        ),
-        ("ridge:big", "learner 'ridge:big' cannot be made: lam must be a number, got 'big'"),
-        (
-            "ridge:1,penalize_intercept=yes",
-            "learner 'ridge:1,penalize_intercept=yes' cannot be made: penalize_intercept must be "
-            "true or false, got 'yes'",
-        ),
-        (
-            "ridge:1,alpha=2",
-            "learner 'ridge:1,alpha=2' cannot be made: 'alpha=2' is no argument, or given twice: "
-            "write 'ridge:lam,penalize_intercept=false,scale=sum'",
-        ),
-        (
-            "ridge:1,lam=2",
-            "learner 'ridge:1,lam=2' cannot be made: 'lam=2' is no argument, or given twice: "
-            "write 'ridge:lam,penalize_intercept=false,scale=sum'",
-        ),
-        (
-            "elastic_net:0.1",
-            "learner 'elastic_net:0.1' cannot be made: l1_ratio must be given: write "
-            "'elastic_net:lam,l1_ratio,standardize=true,scale=mean,max_iter=200,compiled=none'",
-        ),
+        ("", "is unknown: use one of cox, elastic_net"),
+        ("zebra:2", "is unknown: use one of cox, elastic_net"),
+        ("svm:1", "takes no arguments: pass 'svm', or scikit-learn's SVC"),
+        ("logisitc", "did you mean 'logistic'?"),
+        ("polynomial", "degree must be given: write 'polynomial:degree,lam=0.0"),
+        ("knn:", "k must be given: write 'knn:k'"),
+        ("knn:x", "k must be an integer, got 'x'"),
+        ("knn:2.5", "k must be an integer, got '2.5'"),
+        ("knn:0", "k must be a positive integer, got 0"),
+        ("knn:3,4", "'4' is one argument too many: write 'knn:k'"),
+        ("lda:flat", "priors must be empirical or equal, got 'flat'"),
+        ("nearest_centroid:3", "one argument too many: write 'nearest_centroid'"),
+        ("ridge:big", "lam must be a number, got 'big'"),
+        ("ridge:1,penalize_intercept=yes", "must be true or false, got 'yes'"),
+        ("ridge:1,alpha=2", "'alpha=2' is no argument, or given twice: write 'ridge:lam,"),
+        ("ridge:1,lam=2", "'lam=2' is no argument, or given twice"),
+        ("elastic_net:0.1", "l1_ratio must be given: write 'elastic_net:lam,l1_ratio,"),
     ],
 )
 def test_wrong_short_strings(text, message):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=f"^learner '{re.escape(text)}' .*{re.escape(message)}"):
         as_learner(text)
-    assert str(error.value) == message
+
+
+class OnlyFit:
+    def fit(self, X, y):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (
+            LogisticRegression,
+            r"is the class LogisticRegression: pass an object, LogisticRegression\(",
+        ),
+        (OnlyFit(), "OnlyFit has fit but no get_params.*or pass a callable"),
+        (KMeans(), r"KMeans\(\) is neither a classifier nor a regressor: pass one, or a callable"),
+        (3, "must be a scikit-learn estimator, .*, got 3"),
+        (None, "must be a scikit-learn estimator, .*, got None"),
+        (["lda"], r"must be a scikit-learn estimator, .*, got \['lda'\]"),
+    ],
+)
+def test_what_is_no_learner_is_refused(learner, message):
+    with pytest.raises(ValueError, match=f"^learner {message}"):
+        as_learner(learner)
 
 
 def test_objects_become_learners():
@@ -137,45 +115,3 @@ def test_objects_become_learners():
     assert isinstance(as_learner(mean_rule), CallableLearner)
     learner = learners.lda()
     assert as_learner(learner) is learner
-
-
-def test_a_class_is_refused():
-    with pytest.raises(ValueError) as error:
-        as_learner(LogisticRegression)
-    assert str(error.value) == (
-        "learner is the class LogisticRegression: pass an object, LogisticRegression(...)"
-    )
-
-
-def test_an_object_without_get_params_is_refused():
-    class Rule:
-        def fit(self, X, y):
-            return self
-
-    with pytest.raises(ValueError) as error:
-        as_learner(Rule())
-    assert str(error.value) == (
-        "learner Rule has fit but no get_params, so it cannot be cloned for each learning set: "
-        "derive it from sklearn.base.BaseEstimator, or pass a callable "
-        "(X_train, y_train, X_test) -> predictions"
-    )
-
-
-def test_an_estimator_that_predicts_no_response_is_refused():
-    with pytest.raises(ValueError) as error:
-        as_learner(KMeans())
-    assert str(error.value) == (
-        "learner KMeans() is neither a classifier nor a regressor: pass one, or a callable "
-        "(X_train, y_train, X_test) -> predictions"
-    )
-
-
-@pytest.mark.parametrize("learner", [3, None, ["lda"]])
-def test_anything_else_is_refused(learner):
-    with pytest.raises(ValueError) as error:
-        as_learner(learner)
-    assert str(error.value) == (
-        "learner must be a scikit-learn estimator, an object from ucvtest.learners, a short string "
-        "such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
-        f"{learner!r}"
-    )

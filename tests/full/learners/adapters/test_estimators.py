@@ -1,4 +1,5 @@
 import functools
+import re
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
+from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 
@@ -86,22 +88,35 @@ def test_a_regressor_is_cut_at_one_half():
     np.testing.assert_array_equal(found, (expected > 0.5).astype(float))
     found = learner.fit_predict(sample, learning, testing, "score", 0)
     np.testing.assert_array_equal(found, expected)
-
-
-def test_a_regressor_at_exactly_one_half_is_the_first_class():
-    sample = make_sample(np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
-    learner = SklearnLearner(LinearRegression())
-    found = learner.fit_predict(sample, np.arange(4), np.arange(4, 6), "label", 0)
+    ties = make_sample(np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
+    found = learner.fit_predict(ties, np.arange(4), np.arange(4, 6), "label", 0)
     np.testing.assert_array_equal(found, [0.0, 0.0])
 
 
-def test_more_than_two_classes_by_name():
-    sample = iris()
-    learning, testing = split(sample, 75)
-    found = SklearnLearner(DecisionTreeClassifier(random_state=0)).fit_predict(
-        sample, learning, testing, "label", 0
-    )
-    assert np.mean(found == sample.class_index[testing]) > 0.9
+def test_missing_random_states_get_the_seed_of_the_fit_and_given_ones_stay():
+    sample = breast_cancer()
+    learning, testing = split(sample)
+
+    def predicted(estimator, seed):
+        learner = SklearnLearner(estimator)
+        return tuple(learner.fit_predict(sample, learning, testing, "label", seed))
+
+    trees = DecisionTreeClassifier(max_features=1)
+    for estimator in (
+        SGDClassifier(),
+        make_pipeline(StandardScaler(), SGDClassifier()),
+        VotingClassifier([("tree", trees), ("sgd", SGDClassifier())]),
+    ):
+        seeded = [predicted(estimator, seed) for seed in range(6)]
+        assert seeded == [predicted(estimator, seed) for seed in range(6)]
+        assert len(set(seeded)) > 1
+    given = SGDClassifier(random_state=3)
+    expected = given.fit(sample.matrix[learning], sample.class_index[learning])
+    for seed in (0, 2**40 + 1):
+        assert predicted(given, seed) == tuple(expected.predict(sample.matrix[testing]))
+
+
+OF_SAMPLES = {"numbers": diabetes, "three": iris, "two": breast_cancer}
 
 
 def test_pipelines_digest_what_a_matrix_cannot():
@@ -122,43 +137,6 @@ def test_pipelines_digest_what_a_matrix_cannot():
     expected = pipeline.fit(frame.iloc[learning], sample.response[learning])
     found = learner.fit_predict(mixed, learning, testing, "label", 0)
     np.testing.assert_array_equal(found, expected.predict(frame.iloc[testing]))
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        SGDClassifier(),
-        make_pipeline(StandardScaler(), SGDClassifier()),
-        VotingClassifier(
-            [("tree", DecisionTreeClassifier(max_features=1)), ("sgd", SGDClassifier())]
-        ),
-    ],
-    ids=["plain", "pipeline", "ensemble"],
-)
-def test_missing_random_states_get_the_seed_of_the_fit(estimator):
-    sample = breast_cancer()
-    learning, testing = split(sample)
-    learner = SklearnLearner(estimator)
-    seeded = [
-        tuple(learner.fit_predict(sample, learning, testing, "label", seed)) for seed in range(8)
-    ]
-    again = [
-        tuple(learner.fit_predict(sample, learning, testing, "label", seed)) for seed in range(8)
-    ]
-    assert seeded == again
-    assert len(set(seeded)) > 1
-
-
-def test_given_random_states_stay():
-    learner = SklearnLearner(SGDClassifier(random_state=3))
-    sample = breast_cancer()
-    learning, testing = split(sample)
-    expected = SGDClassifier(random_state=3).fit(
-        sample.matrix[learning], sample.class_index[learning]
-    )
-    for seed in (0, 2**40 + 1):
-        found = learner.fit_predict(sample, learning, testing, "label", seed)
-        np.testing.assert_array_equal(found, expected.predict(sample.matrix[testing]))
 
 
 def test_names():
@@ -185,130 +163,58 @@ def test_names():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "make", "output", "message"),
+    ("learner", "sample", "output", "message"),
     [
-        (
-            LogisticRegression(),
-            diabetes,
-            "number",
-            "learner LogisticRegression() is a classifier, but y contains real values: use a "
-            "regressor, or a loss for labels such as loss='zero_one'",
-        ),
-        (
-            LinearRegression(),
-            iris,
-            "label",
-            "learner LinearRegression() is a regressor, which needs two classes, but y has 3: use "
-            "a classifier with loss='zero_one', or merge classes, or pass loss='squared' if y "
-            "contains amounts",
-        ),
-        (
-            LogisticRegression(),
-            iris,
-            "number",
-            "learner LogisticRegression() with this loss needs two classes, but y has 3: use a "
-            "classifier with loss='zero_one', or merge classes",
-        ),
-        (
-            LinearRegression(),
-            breast_cancer,
-            "probability",
-            "learner LinearRegression() is a regressor and gives no probability: use a "
-            "classifier, or loss='zero_one'",
-        ),
-        (
-            LinearSVC(),
-            breast_cancer,
-            "probability",
-            "learner LinearSVC() has no predict_proba, which this loss needs: use "
-            "loss='zero_one', or wrap it in sklearn.calibration.CalibratedClassifierCV",
-        ),
+        (LogisticRegression(), "numbers", "number", "is a classifier, but y contains real values"),
+        (LinearRegression(), "three", "label", "is a regressor, which needs two classes"),
+        (LogisticRegression(), "three", "number", "with this loss needs two classes"),
+        (LinearRegression(), "two", "probability", "is a regressor and gives no probability"),
+        (LinearSVC(), "two", "probability", "has no predict_proba, which this loss needs"),
+        (np.mean, "three", "number", "with this loss needs two classes, but y has 3"),
+        *((np.mean, "three", output, "") for output in ("label", "score", "probability")),
+        (LinearSVC(), "two", "score", ""),
+        (LinearSVC(), "three", "label", ""),
+        (LinearRegression(), "numbers", "number", ""),
+        (RandomForestClassifier(), "two", "probability", ""),
+        (LinearRegression(), "two", "score", ""),
     ],
 )
-def test_what_an_estimator_cannot_do_is_refused_before_any_fit(estimator, make, output, message):
-    with pytest.raises(ValueError) as error:
-        SklearnLearner(estimator).check(make(), output, 50)
-    assert str(error.value) == message
+def test_what_an_estimator_cannot_do_is_refused_before_any_fit(learner, sample, output, message):
+    made = as_learner(learner)
+    if not message:
+        made.check(OF_SAMPLES[sample](), output, 50)
+        return
+    with pytest.raises(ValueError, match=f"^learner {re.escape(made.name)} {message}.*: use "):
+        made.check(OF_SAMPLES[sample](), output, 50)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "make", "output"),
-    [
-        (LinearSVC(), breast_cancer, "score"),
-        (LinearSVC(), iris, "label"),
-        (LinearRegression(), diabetes, "number"),
-        (RandomForestClassifier(), breast_cancer, "probability"),
-        (LinearRegression(), breast_cancer, "score"),
-    ],
-)
-def test_what_an_estimator_can_do_is_not_refused(estimator, make, output):
-    SklearnLearner(estimator).check(make(), output, 50)
-
-
-def test_a_callable_sees_the_users_labels_and_codes_are_made_of_its_own():
+def test_a_callable_sees_what_the_user_gave_and_codes_are_made_of_its_labels():
     sample = coded(breast_cancer())
+    frame = pd.DataFrame(sample.matrix, columns=list("abcde"))
+    sample = make_sample(frame, sample.response, as_classes=True)
     learning, testing = split(sample)
     seen = []
 
     def rule(X_train, y_train, X_test):
+        assert list(X_train.columns) == list(X_test.columns) == list("abcde")
         seen.append(y_train)
         return [y_train[0], "malignant"] + ["benign"] * (len(X_test) - 2)
-
-    found = CallableLearner(rule).fit_predict(sample, learning, testing, "label", 0)
-    np.testing.assert_array_equal(seen[0], sample.response[learning])
-    np.testing.assert_array_equal(found[:3], [sample.class_index[learning[0]], 1.0, 0.0])
-
-
-def test_a_callable_sees_numbers_where_the_loss_scores_numbers():
-    sample = coded(breast_cancer())
-    learning, testing = split(sample)
 
     def mean(X_train, y_train, X_test):
         return np.full(len(X_test), y_train.mean())
 
+    found = CallableLearner(rule).fit_predict(sample, learning, testing, "label", 0)
+    np.testing.assert_array_equal(seen[0], sample.response[learning])
+    np.testing.assert_array_equal(found[:3], [sample.class_index[learning[0]], 1.0, 0.0])
     found = CallableLearner(mean).fit_predict(sample, learning, testing, "number", 0)
     np.testing.assert_allclose(found, sample.class_index[learning].mean())
-
-
-def test_a_callable_sees_data_frames_as_the_user_gave_them():
-    sample = breast_cancer()
-    frame = pd.DataFrame(sample.matrix, columns=list("abcde"))
-    framed = make_sample(frame, sample.response, as_classes=True)
-
-    def rule(X_train, y_train, X_test):
-        assert list(X_train.columns) == list("abcde")
-        return (X_test["a"] < 0).astype(int)
-
-    learning, testing = split(framed)
-    found = CallableLearner(rule).fit_predict(framed, learning, testing, "label", 0)
-    np.testing.assert_array_equal(found, sample.matrix[testing, 0] < 0)
-
-
-def test_a_callable_with_more_classes_has_labels_or_scores():
-    learner = CallableLearner(lambda X_train, y_train, X_test: y_train)
-    learner.check(iris(), "label", 60)
-    learner.check(iris(), "score", 60)
-    learner.check(iris(), "probability", 60)
-    with pytest.raises(ValueError) as error:
-        learner.check(iris(), "number", 60)
-    assert str(error.value) == (
-        "learner <lambda> with this loss needs two classes, but y has 3: use loss='zero_one', or "
-        "merge classes"
-    )
-
-
-def test_unknown_labels_name_learner_and_split():
-    sample = coded(breast_cancer())
-
-    def rule(X_train, y_train, X_test):
-        return ["unclear"] * len(X_test)
-
-    with pytest.raises(ValueError) as error:
-        evaluate(sample, rule, "label", learning_sets(sample, 50, 2))
-    assert str(error.value) == (
-        "learner rule failed on split 0: ValueError: the prediction 'unclear' is not one of the "
-        "labels 'benign', 'malignant'"
-    )
+    with pytest.raises(ValueError, match=r"on split 0: .* 'unclear' is not one of the label"):
+        evaluate(
+            sample,
+            lambda X, y, tested: ["unclear"] * len(tested),
+            "label",
+            learning_sets(sample, 50, 2),
+        )
 
 
 def test_boolean_and_integer_labels_are_coded():

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.samples import diabetes, evaluate
 from ucvtest.data.sample import make_sample
-from ucvtest.learners import hat_matrix, held_out_predictions, kernel_ridge, knn, lda, ridge
+from ucvtest.learners import hat_matrix, held_out_predictions, kernel_ridge, ridge
 
 LEARNERS = [
     ridge(0.0),
@@ -57,38 +57,3 @@ def test_the_hat_matrix_fits_all_observations():
     X = np.column_stack([np.ones(40), sample.matrix])
     fitted = X @ np.linalg.lstsq(X, sample.target, rcond=None)[0]
     np.testing.assert_allclose(hat_matrix(ridge(0.0), sample.matrix) @ sample.target, fitted)
-
-
-@pytest.mark.parametrize("learner", [lda(), knn(3)])
-def test_other_learners_are_refused(learner):
-    with pytest.raises(ValueError) as error:
-        hat_matrix(learner, np.eye(3))
-    assert str(error.value) == (
-        f"learner must be ridge(...) or kernel_ridge(...), got {learner!r}: others have no fixed "
-        "hat matrix"
-    )
-
-
-@pytest.mark.parametrize(
-    ("y", "held_out", "message"),
-    [
-        (np.ones(3), [[0]], "hat must have shape (n, n) and y (n,) or (n, P), got (4, 4) and (3,)"),
-        (np.ones(4), [0, 1], "held_out must contain integers of shape (R, s), got shape (2,)"),
-        (np.ones(4), [[0, 4]], "held_out must name observations from 0 to 3"),
-        (np.ones(4), [[0, 1], [2, 2]], "held_out names an observation twice in row 1"),
-    ],
-)
-def test_wrong_arguments(y, held_out, message):
-    with pytest.raises(ValueError) as error:
-        held_out_predictions(np.eye(4) / 2, y, np.array(held_out))
-    assert str(error.value) == message
-
-
-def test_what_is_not_determined_is_refused():
-    with pytest.raises(ValueError, match=r"do not determine the fit: raise lam"):
-        held_out_predictions(np.eye(4), np.ones(4), np.array([[0]]))
-    with pytest.raises(ValueError, match=r"do not determine the fit: raise lam"):
-        hat_matrix(ridge(0.0), np.eye(3))
-    with pytest.raises(ValueError) as error:
-        hat_matrix(ridge(1.0), np.eye(3), 4)
-    assert str(error.value) == "learn_size must be an integer from 1 to n = 3, got 4"

@@ -62,23 +62,3 @@ def test_leave_one_out_needs_no_probabilities():
     distance = ((X[:, None] - X) ** 2).sum(-1) + np.diag(np.full(60, np.inf))
     votes = y[np.argsort(distance, axis=1)[:, :5]].sum(axis=1)
     np.testing.assert_allclose(knn_leave_p_out(X, y, 5, 59), (votes > 2) != y, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("y", "k", "g", "message"),
-    [
-        (np.arange(6) % 3, 1, 3, "y must have two classes, got 3: use UStatisticTest for more"),
-        (np.arange(6) % 2, 0, 3, "k must be a positive integer, got 0"),
-        (
-            np.arange(6) % 2,
-            3,
-            2,
-            "learn_size must be an integer from k = 3 to n - 1 = 5, got 2",
-        ),
-        (np.arange(6) % 2, 1, 6, "learn_size must be an integer from k = 1 to n - 1 = 5, got 6"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(y, k, g, message):
-    with pytest.raises(ValueError) as error:
-        knn_leave_p_out(np.arange(6.0)[:, None], y, k, g)
-    assert str(error.value) == message

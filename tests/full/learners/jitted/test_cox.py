@@ -135,21 +135,6 @@ def test_a_learning_set_without_events_has_equal_risks_with_a_penalty():
     assert np.isnan(fit(sample, cox(), learning)).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"lam": -1.0}, "lam must be a finite number >= 0, got -1.0"),
-        ({"ties": "exact"}, "ties='exact' is unknown: use one of efron, breslow"),
-        ({"scale": "total"}, "scale='total' is unknown: use one of sum, mean"),
-        ({"max_iter": 0}, "max_iter must be a positive integer, got 0"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError) as error:
-        cox(**arguments)
-    assert str(error.value) == message
-
-
 def test_what_it_refuses():
     with pytest.raises(ValueError, match="learner cox needs survival times and a metric of them"):
         cox().check(breast_cancer(), "risk", 50)

@@ -1,4 +1,3 @@
-import jax
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import (
@@ -10,65 +9,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
 import ucvtest as uv
-from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
+from tests.support.samples import breast_cancer, evaluate, learning_sets
 from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners import gaussian_nb, lda, qda
 from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
 
-# Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
-LDA = LinearDiscriminantAnalysis(solver="lsqr")
 QDA = QuadraticDiscriminantAnalysis()
-
-
-@pytest.mark.parametrize("output", ["score", "probability", "label"])
-@pytest.mark.parametrize(
-    ("ours", "theirs", "learn_size"),
-    [
-        (lda(), LDA, 30),
-        (lda("equal"), LinearDiscriminantAnalysis(priors=[0.5, 0.5]), 30),
-        (qda(), QDA, 50),
-        (qda("equal"), QuadraticDiscriminantAnalysis(priors=[0.5, 0.5]), 50),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_two_classes_agree_with_scikit_learn(ours, theirs, learn_size, output):
-    sample = breast_cancer()
-    learning = learning_sets(sample, learn_size)
-    found = evaluate(sample, ours, output, learning).values
-    expected = evaluate(sample, theirs, output, learning).values
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-four_pairs = pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (lda(), LDA),
-        (qda(), QDA),
-        (nearest_centroid(), NearestCentroid()),
-        (gaussian_nb(), GaussianNB()),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
-
-
-@four_pairs
-def test_three_classes_agree_with_scikit_learn(ours, theirs):
-    sample = iris()
-    learning = learning_sets(sample, 60)
-    found = evaluate(sample, ours, "label", learning).values
-    np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
-
-
-@four_pairs
-def test_a_class_absent_from_a_learning_set_is_never_predicted(ours, theirs):
-    sample = iris()
-    learning = learning_sets(sample, 60, 9)
-    for row, absent in enumerate([0, 1, 2] * 3):
-        learning[row] &= sample.class_index != absent
-    found = evaluate(sample, ours, "label", learning).values
-    np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
 
 
 def test_nearest_centroid_is_the_difference_of_squared_distances():
@@ -119,40 +67,6 @@ def test_units_of_the_features_do_not_matter():
         found = evaluate(shifted, learner, "score", learning).values
         expected = evaluate(sample, learner, "score", learning).values
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("learner", [lda(), qda(), nearest_centroid()], ids=lambda x: x.name)
-def test_the_flag_for_float64_changes_nothing(learner):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 50, 20)
-    off = evaluate(sample, learner, "score", learning).values
-    with jax.enable_x64(True):
-        on = evaluate(sample, learner, "score", learning).values
-    assert type(off) is np.ndarray
-    assert off.dtype == np.float64
-    np.testing.assert_array_equal(on, off)
-
-
-def test_lda_refuses_learning_sets_that_are_too_small():
-    message = (
-        "learner lda needs learn_size >= 7 (features plus classes), got learn_size=6: raise it, "
-        "use fewer features, or use ridge"
-    )
-    lda().check(breast_cancer(), "label", 7)
-    with pytest.raises(ValueError) as error:
-        lda().check(breast_cancer(), "label", 6)
-    assert str(error.value) == message
-
-
-def test_qda_refuses_learning_sets_that_are_too_small():
-    message = (
-        "learner qda needs learn_size >= 12 (features plus one, for each class), got "
-        "learn_size=11: raise it, use fewer features, or use lda"
-    )
-    qda().check(breast_cancer(), "label", 12)
-    with pytest.raises(ValueError) as error:
-        qda().check(breast_cancer(), "label", 11)
-    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("learner", [lda(), qda()], ids=lambda x: x.name)
@@ -328,43 +242,6 @@ def test_what_is_singular_within_classes_is_dropped_in_every_learning_set(column
     found = uv.CorrectedTTest(X, sample.response, "lda", cv=folds).fit(rng=0)
     if "lda" in learners:
         assert found.estimate == pytest.approx(1 - expected.mean())
-
-
-@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
-def test_unknown_priors_are_refused(method):
-    with pytest.raises(
-        ValueError, match=r"^priors='flat' is unknown: use one of empirical, equal$"
-    ):
-        method("flat")
-
-
-def test_more_than_two_classes_have_no_number():
-    lda().check(iris(), "probability", 60)
-    with pytest.raises(
-        ValueError, match=r"^learner lda with this loss needs two classes, but y has 3"
-    ):
-        lda().check(iris(), "number", 60)
-
-
-def test_twenty_features_agree_with_scikit_learn(rng):
-    X = rng.normal(size=(150, 20)) + 0.3 * (np.arange(150) % 2)[:, None]
-    sample = make_sample(X, np.arange(150) % 2, as_classes=True)
-    learning = learning_sets(sample, 100, 20)
-    for ours, theirs in ((lda(), LDA), (qda(), QDA)):
-        found = evaluate(sample, ours, "score", learning).values
-        expected = evaluate(sample, theirs, "score", learning).values
-        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("output", ["probability", "label"])
-@pytest.mark.parametrize("priors", ["empirical", "equal"])
-def test_naive_bayes_agrees_with_scikit_learn(priors, output):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 30)
-    theirs = GaussianNB(priors=None if priors == "empirical" else [0.5, 0.5])
-    found = evaluate(sample, gaussian_nb(priors), output, learning).values
-    expected = evaluate(sample, theirs, output, learning).values
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_naive_bayes_adds_what_scikit_learn_adds_to_the_variances():

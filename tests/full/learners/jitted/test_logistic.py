@@ -91,34 +91,3 @@ def test_max_iter_stops_it():
     sample = breast_cancer()
     with pytest.raises(ValueError, match="Newton's method has not converged"):
         evaluate(sample, logistic(1e-3, max_iter=1), "label", learning_sets(sample, 40, 4))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"lam": -1.0}, "lam must be a finite number >= 0, got -1.0"),
-        ({"lam": 1.0, "scale": "total"}, "scale='total' is unknown: use one of sum, mean"),
-        ({"lam": 1.0, "max_iter": 0}, "max_iter must be a positive integer, got 0"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError) as error:
-        logistic(**arguments)
-    assert str(error.value) == message
-
-
-def test_samples_that_it_refuses():
-    sample = breast_cancer()
-    with pytest.raises(ValueError) as error:
-        logistic(0.0).check(sample, "label", 5)
-    assert str(error.value) == (
-        "learner logistic:0.0 without a penalty needs learn_size >= 6 (features plus one), got "
-        "learn_size=5: raise lam above 0"
-    )
-    with pytest.raises(ValueError) as error:
-        logistic(1.0).check(wide(400), "label", 20)
-    assert str(error.value) == (
-        "learner logistic:1.0 has 401 coefficients, more than 300: use standardize=False, use "
-        "fewer features, lasso, or scikit-learn's LogisticRegression"
-    )
-    logistic(1.0, standardize=False).check(wide(400), "label", 20)

@@ -53,22 +53,6 @@ def test_ties_among_three_classes_are_between_those_tied(tie, expected):
     assert evaluate(sample, majority(tie), "label", learning).values[0, 5] == expected
 
 
-def test_half_an_error_needs_two_classes():
-    majority("half").check(breast_cancer(), "label", 30)
-    with pytest.raises(ValueError) as error:
-        majority("half").check(iris(), "label", 30)
-    assert str(error.value) == (
-        "learner majority:half needs two classes, but y has 3: use tie='first' or tie='second'"
-    )
-
-
-def test_unknown_tie_is_refused():
-    with pytest.raises(
-        ValueError, match=r"^tie='coin' is unknown: use one of first, second, half$"
-    ):
-        majority("coin")
-
-
 def test_stands_beside_a_pipeline_that_imputes_and_encodes():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.normal(size=60), "sex": rng.choice(["f", "m"], 60)})

@@ -1,9 +1,7 @@
 from collections import Counter
 
-import jax
 import numpy as np
 import pytest
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
@@ -35,34 +33,6 @@ def slow_knn(sample, k, learning):
 def rounded(sample):
     """The same sample with many equal distances, all of them exact in binary."""
     return make_sample(np.round(sample.matrix), sample.response, as_classes=True)
-
-
-@pytest.mark.parametrize("k", [1, 3, 5])
-def test_labels_agree_with_scikit_learn(k):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 40)
-    found = evaluate(sample, knn(k), "label", learning)
-    expected = evaluate(sample, KNeighborsClassifier(k), "label", learning).values
-    np.testing.assert_array_equal(found.values, expected)
-    assert found.ties == {"vote_ties": 0, "distance_ties": 0}
-
-
-@pytest.mark.parametrize("k", [1, 4])
-def test_shares_agree_with_scikit_learn(k):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 40)
-    for output in ("score", "probability"):
-        found = evaluate(sample, knn(k), output, learning).values
-        expected = evaluate(sample, KNeighborsClassifier(k), output, learning).values
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_means_of_a_real_response_agree_with_scikit_learn():
-    sample = diabetes()
-    learning = learning_sets(sample, 40)
-    found = evaluate(sample, knn(5), "number", learning).values
-    expected = evaluate(sample, KNeighborsRegressor(5), "number", learning).values
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
@@ -107,15 +77,6 @@ def test_more_than_127_neighbours_do_not_overflow():
     assert found.ties == ties
 
 
-def test_the_flag_for_float64_changes_nothing():
-    sample = diabetes()
-    learning = learning_sets(sample, 40, 10)
-    off = evaluate(sample, knn(4), "number", learning).values
-    with jax.enable_x64(True):
-        on = evaluate(sample, knn(4), "number", learning).values
-    np.testing.assert_array_equal(on, off)
-
-
 @pytest.mark.parametrize("learner", [NearestNeighbors(4), SurestNeighbors(4)])
 @pytest.mark.parametrize("kind", ["label", "three classes", "number"])
 def test_few_kept_neighbours_give_the_same_numbers(learner, kind, monkeypatch):
@@ -145,36 +106,6 @@ def test_few_kept_neighbours_give_the_same_numbers(learner, kind, monkeypatch):
     np.testing.assert_array_equal(found.values, expected.values)
     assert found.ties == expected.ties
     assert sets_of_rows
-
-
-@pytest.mark.parametrize(
-    ("learner", "most"), [(knn(3), 65_536), (SurestNeighbors(3), 10_000)], ids=["own", "estimator"]
-)
-def test_samples_whose_neighbours_take_too_long_to_sort_are_refused(learner, most):
-    sample = make_sample(np.zeros((most + 1, 1)), np.arange(most + 1) % 2, as_classes=True)
-    with pytest.raises(ValueError) as error:
-        learner.check(sample, "label", 10)
-    assert str(error.value) == (
-        f"learner knn:3 sorts all pairs of observations, and {most + 1} observations have "
-        f"{(most + 1) ** 2:.2g} of them: use at most {most} observations, or the scikit-learn "
-        "estimator as a learner"
-    )
-
-
-@pytest.mark.parametrize("k", [0, -1, 2.0, True, "3"])
-def test_k_must_be_a_positive_integer(k):
-    with pytest.raises(ValueError) as error:
-        knn(k)
-    assert str(error.value) == f"k must be a positive integer, got {k!r}"
-
-
-def test_k_must_not_exceed_the_learning_set():
-    knn(9).check(breast_cancer(), "label", 9)
-    with pytest.raises(ValueError) as error:
-        knn(9).check(breast_cancer(), "label", 8)
-    assert str(error.value) == (
-        "learner knn:9 needs learn_size >= 9, got learn_size=8: raise it, or use a smaller k"
-    )
 
 
 @pytest.mark.parametrize("output", ["label", "score"])

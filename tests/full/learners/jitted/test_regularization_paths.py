@@ -110,22 +110,3 @@ def test_a_comparison_is_the_same_with_and_without_paths(sample, monkeypatch):
     assert found.learners == ("ridge:10000.0", "ridge:100.0", "ridge:1.0", "ridge:0.01")
     assert_allclose(found.frame["estimate"], alone.frame["estimate"], atol=1e-9)
     assert_allclose(found.frame["se"], alone.frame["se"], atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: uv.learners.lasso_path(1), "lams must be at least 2 penalties, got 1: use 100"),
-        (lambda: uv.learners.ridge_path([1, 1]), "lams must be different penalties in a row"),
-        (lambda: uv.learners.lasso_path([]), "lams must be different penalties in a row"),
-        (lambda: uv.learners.lasso_path([0.1, -1]), "lam must be a positive number"),
-    ],
-)
-def test_penalties_that_cannot_be_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_path_as_text_says_how_it_is_written(sample):
-    with pytest.raises(ValueError, match="write 'lasso_path:50' for 50 penalties"):
-        uv.compare(sample.matrix, sample.response, ["lasso_path:x", "lda"])

@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import ucvtest as uv
-from tests.support.samples import diabetes, evaluate, learning_sets
+from tests.support.samples import diabetes
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import hat_matrix, polynomial, ridge, smoother
 from ucvtest.learners.adapters.coerce import as_learner
@@ -19,14 +19,6 @@ def one_feature(n_obs=40):
 
 
 class TestPolynomial:
-    def test_it_is_least_squares_on_powers(self):
-        sample = one_feature()
-        learning = learning_sets(sample, 25, 10)
-        model = make_pipeline(PolynomialFeatures(4, include_bias=False), LinearRegression())
-        found = evaluate(sample, polynomial(4), "number", learning).values
-        expected = evaluate(sample, model, "number", learning).values
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
-
     def test_every_feature_has_its_own(self):
         sample = diabetes(60)
         X = np.clip(sample.matrix, -1, 1)
@@ -42,17 +34,6 @@ class TestPolynomial:
         np.testing.assert_allclose(hat_matrix(learner, sample.matrix), expected)
         fitted = find_smoother(as_learner(learner), sample)[0] @ sample.target
         np.testing.assert_allclose(fitted, expected @ sample.target)
-
-    def test_names(self):
-        assert polynomial(3).name == "polynomial:3"
-        assert polynomial(3, 0.1, scale="mean").name == "polynomial:3,0.1,scale=mean"
-        assert as_learner("polynomial:3,0.1") == polynomial(3, 0.1)
-
-    def test_refusals(self):
-        with pytest.raises(ValueError, match=r"^degree must be a positive integer, got 0"):
-            polynomial(0)
-        with pytest.raises(ValueError, match=r"^learner polynomial:9 without a penalty needs"):
-            polynomial(9).check(one_feature(8), "number", 8)
 
 
 class TestSmoother:
