@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import requests
 
 from ucvtest import UcvtestWarning, hooks
 
@@ -20,7 +22,14 @@ from ucvtest_mlflow import servers
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.servers import Paused, RetryPolicy, hide_passwords
 
-from tests.support.mlflow_runs import RESULT, WARNINGS, finish, keep
+from tests.support.mlflow_runs import (
+    RESULT,
+    WARNINGS,
+    closed_port,
+    finish,
+    hanging_server,
+    keep,
+)
 
 pytestmark = WARNINGS
 
@@ -94,11 +103,10 @@ class Listener(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *, hang: bool = False, location: str | None = None) -> None:
+    def __init__(self, location: str | None = None) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.hang, self.location = hang, location
+        self.location = location
         self.seen: list[tuple[str, str | None]] = []
-        self.let_go = threading.Event()
 
     @property
     def uri(self) -> str:
@@ -110,8 +118,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.seen.append((self.path, self.headers.get("Authorization")))
-        if self.server.hang:
-            self.server.let_go.wait(30)
         if self.server.location is not None:
             self.send_response(302)
             self.send_header("Location", self.server.location + self.path)
@@ -134,29 +140,26 @@ def listening(**options: Any) -> Iterator[Listener]:
     try:
         yield listener
     finally:
-        listener.let_go.set()
         listener.shutdown()
         listener.server_close()
 
 
-def test_ten_tests_under_a_hanging_server_cost_one_probe(
+def test_a_server_that_hangs_is_asked_once_and_everything_kept(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "REACH_SECONDS", 0.3)
     monkeypatch.setattr(servers, "LONG_SECONDS", 0.2)
     um.autolog(spool_dir=spool)
-    with listening(hang=True) as listener:
-        mlflow.set_tracking_uri(listener.uri)
-        for number in range(10):
-            reason = "no answer from" if number == 0 else "has kept an earlier test waiting"
+    with hanging_server() as uri:
+        mlflow.set_tracking_uri(uri)
+        for reason in ("no answer from", *["has kept an earlier test waiting"] * 2):
             with pytest.warns(UcvtestWarning, match=reason):
                 finish()
-        assert len(listener.seen) == 1
-    assert len(list(spool.iterdir())) == 10
+    assert len(list(spool.iterdir())) == 3
     # What was not tried is no attempt that a flush would leave alone.
     with listening() as other:
         for path in spool.iterdir():
-            path.write_text(path.read_text().replace(listener.uri, other.uri))
+            path.write_text(path.read_text().replace(uri, other.uri))
         with pytest.warns(UcvtestWarning) as caught:
             assert um.flush_spool(spool) == []
     assert not [item for item in caught if "is being sent already" in str(item.message)]
@@ -236,16 +239,20 @@ def test_passwords_are_hidden() -> None:
     assert hide_passwords("http://u:p@host/x and https://t@h:5 not a@b") == (
         "http://host/x and https://h:5 not a@b"
     )
+    with closed_port() as uri, pytest.raises(ConnectionError) as error:
+        servers.require_server(uri.replace("//", "//user:secret@"))
+    assert str(error.value) == f"no answer from {uri} (ConnectionError)"
 
 
-def test_a_password_in_the_address_is_in_no_warning(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    um.autolog(spool_dir=spool)
+def test_what_stands_before_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = nullcontext(SimpleNamespace(status_code=502))
+    monkeypatch.setattr(requests, "get", lambda *args, **kwargs: proxy)
+    with pytest.raises(ConnectionError, match=r"https://example.org answers with HTTP status 502"):
+        servers.require_server("https://example.org/mlflow")
 
-    def fail(*args: Any, **kwargs: Any) -> None:
-        raise OSError("API request to http://user:secret@example.org/api failed")
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise requests.exceptions.SSLError
 
-    monkeypatch.setattr(MlflowClient, "log_batch", fail)
-    with pytest.warns(UcvtestWarning, match="API request to http://example.org/api failed"):
-        finish()
+    # Certificates are left to MLflow.
+    monkeypatch.setattr(requests, "get", refuse)
+    servers.require_server("https://example.org")
