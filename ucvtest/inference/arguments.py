@@ -110,8 +110,7 @@ def _parameters(section: str) -> dict[str, str]:
     """What stands behind each name: its type and its description."""
     described = {}
     for paragraph in re.split(r"\n(?=\S)", section):
-        match = re.match(r"[\w*, ]*\w", paragraph)
-        assert match is not None or not paragraph
-        for name in match[0].split(", ") if match else ():
-            described[name.strip("*")] = paragraph[len(match[0]) :]
+        header = re.split(r" : |\n", paragraph, maxsplit=1)[0]
+        for name in header.split(", "):
+            described[name.strip("*")] = paragraph[len(header) :]
     return described

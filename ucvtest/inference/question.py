@@ -85,6 +85,8 @@ class Question(ABC):
     """Where rows have weights, as settings keep it; "" where they count alike."""
     limited: bool = True
     """Whether something may be known of what the estimand can be, or its units change."""
+    problem: Problem | None = None
+    """The data, and the learners that can be fitted; None where losses are given."""
 
     @property
     def loss(self) -> Loss:
@@ -107,12 +109,12 @@ class Question(ABC):
     @property
     def sample(self) -> Sample | None:
         """The data; None where losses are given."""
-        return None
+        return None if self.problem is None else self.problem.sample
 
     @property
     def learners(self) -> Mapping[str, Learner]:
         """The learners that can be fitted, by name; none where losses are given."""
-        return {}
+        return {} if self.problem is None else self.problem.learners
 
     @property
     def learner_names(self) -> list[str]:
@@ -122,17 +124,17 @@ class Question(ABC):
     @property
     def output(self) -> Output | None:
         """What the learners predict; None where losses are given."""
-        return None
+        return None if self.problem is None else self.problem.output
 
     @property
     def backend(self) -> Backend | None:
         """What fits estimators; None where losses are given."""
-        return None
+        return None if self.problem is None else self.problem.backend
 
     @property
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None if there is none, or losses are given."""
-        return None
+        return None if self.problem is None else self.problem.positive
 
     @property
     def worth(self) -> Mapping[str, float | bool]:
@@ -315,26 +317,6 @@ class DataQuestion(Question):
     def sample(self) -> Sample:
         """See `Question`."""
         return self.problem.sample
-
-    @property
-    def learners(self) -> Mapping[str, Learner]:
-        """See `Question`."""
-        return self.problem.learners
-
-    @property
-    def output(self) -> Output:
-        """See `Question`."""
-        return self.problem.output
-
-    @property
-    def backend(self) -> Backend:
-        """See `Question`."""
-        return self.problem.backend
-
-    @property
-    def positive(self) -> Any:
-        """See `Question`."""
-        return self.problem.positive
 
     @property
     def worth(self) -> Mapping[str, float | bool]:
