@@ -15,7 +15,7 @@ import numpy as np
 
 from ucvtest.common.exceptions import naming
 from ucvtest.comparison.several_metrics import metric_label
-from ucvtest.comparison.specs import RECOMMENDED, TestSpec, as_specs
+from ucvtest.comparison.specs import OF_ROWS, RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.sample import as_response, check_vector, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -39,9 +39,6 @@ from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
     from ucvtest.comparison.default import Affordable, Recommended
-
-OF_ROWS = ("scoring", "missing")
-"""Options of a test that change its data or its loss, so that it shares no question."""
 
 
 @dataclass(frozen=True, eq=False)

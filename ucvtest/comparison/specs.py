@@ -9,27 +9,23 @@ from typing import Any
 from ucvtest.common.checks import check_names, numbered
 from ucvtest.common.equality import ByValue
 from ucvtest.designs.scheme_base import NamedDesign
+from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
 
 RECOMMENDED = "recommended"
 """In the place of a test: the one that `advise` recommends."""
 
-QUESTION_ARGUMENTS = (
-    "X",
-    "y",
-    "learner",
-    "other",
-    "loss",
-    "metric",
-    "alternative",
-    "null_value",
-    "pos_label",
+OF_ROWS = ("scoring", "missing")
+"""Options of a test that change its data or its loss, so that it shares no question."""
+
+SHARED = (
+    *("self", "X", "y", "learner", "other", "metric", "weights", "contrast"),
+    *(name for name in Ask.__annotations__ if name not in OF_ROWS),
 )
-SHARED = (*QUESTION_ARGUMENTS, "groups", "group_weight", "backend", "contrast", "self")
 """Arguments of the classes that the comparison decides for all of them."""
 
-RUNTIME = ("self", "rng", "n_jobs", "batch_size", "progress")
+RUNTIME = ("self", *Run.__annotations__)
 """The same of their methods `fit`."""
 
 

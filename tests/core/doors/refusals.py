@@ -950,6 +950,7 @@ OF_TABLES = [
     ROW("test", "3", "use one of", lambda: uv.TestSpec(3)),
     ROW("folds", "no option", "it has design", lambda: uv.TestSpec("corrected_t", {"folds": 5})),
     ROW("loss", "comparison", "decides it", lambda: uv.TestSpec("corrected_t", {"loss": "log"})),
+    ROW("weights", "comparison", "decides it", lambda: uv.TestSpec("ustatistic", {"weights": "w"})),
     ROW("rho", "no option", "it has none", lambda: uv.TestSpec("corrected_t", {}, {"rho": 0.1})),
     ROW("path", "got 3", "the name of a file", lambda: rules().save(3)),
     ROW("path", "a.csv", ".npz or .json", lambda: rules().save("a.csv")),
