@@ -240,7 +240,6 @@ class HypothesisTest(ABC):
         loss: Any = None,
         scoring: Any = None,
         metric: Any = None,
-        groups: Any = None,
         weights: Any = None,
         **data: Any,
     ) -> DataQuestion:
@@ -253,12 +252,7 @@ class HypothesisTest(ABC):
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
-            *(X, y, learners),
-            hypothesis=hypothesis,
-            loss=loss,
-            groups=groups,
-            weights=weights,
-            **data,
+            *(X, y, learners), hypothesis=hypothesis, loss=loss, weights=weights, **data
         )
 
     @classmethod
@@ -716,12 +710,11 @@ class HypothesisTest(ABC):
 def finished(question: Question, result: TestResult) -> TestResult:
     """A result in the units of its question, and about its rows, classes, weights and clusters."""
     rises = question.observed is not None and question.observed.losses.greater_is_better
-    result = replace(result, notes=(*result.notes, *question.reuse_notes))
     if question.limited or result.rule is not None:
         result = question.reported(result)
     result = replace(
         result,
-        notes=(*result.notes, *question.row_notes),
+        notes=(*result.notes, *question.notes),
         better="higher" if rises else result.better,
     )
     positive, ranked = question.positive_class, question.metric.ranks_pairs

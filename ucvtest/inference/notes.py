@@ -105,7 +105,7 @@ def bias_notes(bias: float, se: float) -> list[str]:
 
 
 def is_reuse_note(note: str) -> bool:
-    """Whether it is one of a question's `reuse_notes`; results keep notes as text alone."""
+    """Whether it is the note of a question on given losses; results keep notes as text alone."""
     return note.startswith(REUSED)
 
 
@@ -114,11 +114,6 @@ NEW_ROW: Mapping[GroupWeight, str] = {
     "row": "at a new row, clusters counting as many times as they have rows",
 }
 """What the estimand of a test on clusters is about."""
-
-
-def in_clusters(estimand: str, clusters: Clusters | None) -> str:
-    """An estimand, with its rows and clusters."""
-    return estimand if clusters is None else f"{estimand} ({NEW_ROW[clusters.weight]})"
 
 
 POSITIVE_CLASS = "positive_class"
@@ -183,7 +178,15 @@ def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> T
         result = replace(result, estimand=f"{result.estimand} (rules learnt with weights)")
     if not worth:
         return result
-    result = replace(result, notes=(*result.notes, _worth_in_words(worth)))
+    note = (
+        "The estimate is a weighted mean over rows, which by their weights are worth "
+        f"{worth[EFFECTIVE_SIZE]:.4g} equal ones (Kish)"
+    )
+    if EFFECTIVE_GROUPS in worth:
+        note += f", and their clusters {worth[EFFECTIVE_GROUPS]:.4g} equal ones"
+    left_out = int(worth.get(N_WEIGHT_0, 0))
+    note += f". Rows of weight 0 were left out: {left_out}." if left_out else "."
+    result = replace(result, notes=(*result.notes, note))
     status = few_by_weight(worth)
     if status == "ok" or result.status != "ok":
         return result
@@ -199,18 +202,6 @@ def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> T
         rule=None,
         posterior=None,
     )
-
-
-def _worth_in_words(worth: Mapping[str, Any]) -> str:
-    """The note on how many rows of equal weight would tell as much."""
-    note = (
-        "The estimate is a weighted mean over rows, which by their weights are worth "
-        f"{worth[EFFECTIVE_SIZE]:.4g} equal ones (Kish)"
-    )
-    if EFFECTIVE_GROUPS in worth:
-        note += f", and their clusters {worth[EFFECTIVE_GROUPS]:.4g} equal ones"
-    left_out = int(worth.get(N_WEIGHT_0, 0))
-    return f"{note}." + (f" Rows of weight 0 were left out: {left_out}." if left_out else "")
 
 
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:

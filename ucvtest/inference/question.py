@@ -243,14 +243,9 @@ class Question(ABC):
         """The context of fits: hooks, and a progress bar, which is what it gives."""
 
     @property
-    def row_notes(self) -> list[str]:
-        """Notes on the rows of the data; none where losses are given."""
-        return []
-
-    @property
-    def reuse_notes(self) -> list[str]:
-        """The note that nothing was fitted for a result, where losses are given."""
-        return []
+    @abstractmethod
+    def notes(self) -> list[str]:
+        """Notes on the data and their learners, or on the losses that are given."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -272,30 +267,16 @@ class DataQuestion(Question):
         *,
         hypothesis: Hypothesis,
         loss: Any = None,
-        output: Output | None = None,
-        pos_label: Any = None,
         groups: Any = None,
-        group_weight: GroupWeight = "group",
-        backend: Backend = "auto",
         missing: Missing = "raise",
         weights: Any = None,
+        **data: Any,
     ) -> Self:
-        """Validate data and learners: see `HypothesisTest` for the arguments."""
+        """Validate data and learners: see `HypothesisTest` and `Problem.of` for the arguments."""
         if groups is not None:
             refuse_set_score(loss, "a test that allows for groups")
         X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
-        problem = Problem.of(
-            X,
-            y,
-            learners,
-            loss=loss,
-            output=output,
-            pos_label=pos_label,
-            groups=groups,
-            group_weight=group_weight,
-            backend=backend,
-            weights=weights,
-        )
+        problem = Problem.of(X, y, learners, loss=loss, groups=groups, weights=weights, **data)
         paired, metric = len(problem.learners) > 1, problem.metric
         if metric.units is not None:
             null_value = metric.units.back(hypothesis.null_value, paired=paired)
@@ -392,7 +373,7 @@ class DataQuestion(Question):
             yield bar
 
     @property
-    def row_notes(self) -> list[str]:
+    def notes(self) -> list[str]:
         """See `Question`."""
         learners = self.learners.values()
         about_learners = [*notes_on_learners(learners, self.sample), *remarks_of(learners)]
@@ -504,14 +485,8 @@ class LossesQuestion(Question):
     @property
     def worth(self) -> Mapping[str, float | bool]:
         """See `Question`."""
-        settings = {} if self.observed is None else self.known.losses.settings
+        settings = {} if self.observed is None else self.observed.losses.settings
         return {name: settings[name] for name in WORTH if name in settings}
-
-    @property
-    def known(self) -> LossDifference:
-        """The losses."""
-        assert self.observed is not None
-        return self.observed
 
     def data(self, purpose: str) -> Problem:
         """See `Question`."""
@@ -521,13 +496,15 @@ class LossesQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
+        assert self.observed is not None
         if self.reported_losses is not None and self.reported_losses.losses.predictions is not None:
-            return GivenPredictions(self.known, self.reported_losses, self.clusters)
-        return PrecomputedLosses(self.known)
+            return GivenPredictions(self.observed, self.reported_losses, self.clusters)
+        return PrecomputedLosses(self.observed)
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""
-        difference = self.known
+        difference = self.observed
+        assert difference is not None
         losses = difference.losses
         loss_settings = dict(losses.settings)
         backends = loss_settings.pop("backends", {})
@@ -583,23 +560,18 @@ class LossesQuestion(Question):
         return nullcontext(NoBar())
 
     @property
-    def row_notes(self) -> list[str]:
-        """See `Question`."""
-        settings = {} if self.observed is None else self.known.losses.settings
-        return order_notes(settings) if ORDERS.intersection(settings) else []
-
-    @property
-    def reuse_notes(self) -> list[str]:
-        """See `Question`; none where nothing ever was fitted."""
-        difference = self.known
-        if not difference.n_fits:
+    def notes(self) -> list[str]:
+        """See `Question`; that nothing was fitted for a result, unless nothing ever was."""
+        if self.observed is None:
             return []
-        seconds = difference.losses.elapsed
-        took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
-        return [
-            f"{REUSED}: its {difference.n_fits} fits are those behind the losses that it was given"
-            f"{took}, and may be shared with other tests."
-        ]
+        losses, n_fits = self.observed.losses, self.observed.n_fits
+        took = "" if math.isnan(losses.elapsed) else f" (all of them took {losses.elapsed:.3g} s)"
+        reused = (
+            f"{REUSED}: its {n_fits} fits are those behind the losses that it was given{took}, and "
+            "may be shared with other tests."
+        )
+        ordered = order_notes(losses.settings) if ORDERS.intersection(losses.settings) else []
+        return [reused, *ordered] if n_fits else ordered
 
 
 def hypothesis_about(hypothesis: Hypothesis, null_value: float, units: Units) -> Hypothesis:

@@ -14,7 +14,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.arguments import Run
-from ucvtest.inference.notes import in_clusters
+from ucvtest.inference.notes import NEW_ROW
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -189,7 +189,9 @@ class DeLongTest(ResamplingTest):
         tested = TestedLabels(observed.tested_target, test.tested_clusters(observed))
         pooled = _pooled(n_folds_of(observed.design))
         estimand = with_positive(f"AUCs{pooled}", test.question.positive_class)
-        return joint_test(losses, names, tested, in_clusters(estimand, tested.clusters))
+        if tested.clusters is not None:
+            estimand = f"{estimand} ({NEW_ROW[tested.clusters.weight]})"
+        return joint_test(losses, names, tested, estimand)
 
     @classmethod
     def joint_result(
