@@ -8,6 +8,7 @@ shell read and by which unknown arguments are refused; `documented` adds the par
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import groupby
 from typing import Annotated, Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
@@ -63,17 +64,22 @@ def spelled_out(function: Callable[P, R]) -> Callable[P, R]:
         if get_origin(parameter.annotation) is not Unpack:
             parameters.append(parameter)
             continue
-        (shared,) = get_args(parameter.annotation)
-        for name, declared in get_type_hints(shared, include_extras=True).items():
-            kind, default = declared, None
-            if get_origin(declared) is Annotated:
-                kind, default = get_args(declared)
-            by_name = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
-            )
-            parameters.append(by_name)
+        parameters += _declared(*get_args(parameter.annotation))
     vars(function)["__signature__"] = signature.replace(parameters=parameters)
     return named_options(function)
+
+
+@cache
+def _declared(shared: type) -> tuple[inspect.Parameter, ...]:
+    """The arguments of a declaration, as parameters by name alone."""
+    parameters = []
+    for name, declared in get_type_hints(shared, include_extras=True).items():
+        kind, default = declared, None
+        if get_origin(declared) is Annotated:
+            kind, default = get_args(declared)
+        by_name = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(name, by_name, default=default, annotation=kind))
+    return tuple(parameters)
 
 
 def documented(own: str | None, base: str | None, function: Callable[..., Any]) -> str | None:
