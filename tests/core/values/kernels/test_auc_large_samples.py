@@ -71,11 +71,3 @@ def test_many_observations_have_the_jackknife_alone(monkeypatch):
     result = test.fit(n_pairs=200, rng=0)
     assert result.status == "ok"
     assert list(result.tables["Variances"]["variance"]) == ["jackknife"]
-    with pytest.raises(ValueError, match="variance='midpoint' needs n <= 50, got n = 60: use var"):
-        test.fit(variance="midpoint")
-    learners = ["lda", "nearest_centroid"]
-    with pytest.raises(ValueError, match="'simultaneous' with loss='auc' needs n <= 50, got"):
-        uv.compare(X, y, learners, loss="auc", correction="simultaneous")
-    losses = uv.evaluate(learners, X, y, uv.designs.DisjointSets(20, 10), "auc", rng=0)
-    with pytest.raises(ValueError, match="scores with loss='auc' need n <= 50, got n = 60: make"):
-        uv.UStatisticTest.from_losses(losses)

@@ -9,11 +9,6 @@ from sklearn.metrics import roc_auc_score
 from tests.oracles import auc_several_classes as oracle
 from tests.support.samples import rows_class_by_class
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.kernels.auc_ustatistic.several_classes import (
-    Classes,
-    hand_till,
-)
-from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 
 CASES = [  # n_c, g_c
     ((4, 3, 4), (1, 1, 2)),
@@ -168,24 +163,6 @@ def test_monte_carlo_errors_are_those_of_repetitions():
         assert 0.6 < typical / spread < 1.7
 
 
-def test_adding_in_parts_changes_nothing():
-    rng = np.random.default_rng(1)
-    sizes, learn_sizes = (8, 9, 7), (3, 4, 3)
-    y, learnt = np.repeat(range(3), sizes), rows_class_by_class(rng, 300, sizes, learn_sizes)
-    scores = rng.normal(size=(300, 24, 3)) + np.eye(3)[y]
-    classes = Classes(y, learn_sizes, hand_till(3))
-    answers = []
-    for parts in (1, 7):
-        sums = SeveralClasses(classes, 1)
-        for rows in np.array_split(np.arange(300), parts):
-            sums.add([scores[rows]], learnt[rows], rows)
-        answers.append(sums.estimate([1.0]))
-    for name in ("auc", "values", "mc_se", "jackknife", "df", "mc_se_estimate"):
-        first, second = (getattr(answer, name) for answer in answers)
-        # There is no unbiased variance, nor what is made of it.
-        assert first == pytest.approx(second, rel=1e-9, nan_ok=True)
-
-
 def test_infinite_scores_are_ranked_and_untested_ones_ignored():
     rng = np.random.default_rng(3)
     y = np.repeat(range(3), 8)
@@ -217,41 +194,3 @@ def test_what_does_not_vary_has_no_variance(make, reason):
     assert reason in found["status"]
     found = auc_ustatistic.from_scores(scores, learnt, y, 2 * scores)
     assert "ranked every tested pair alike" in found["status"]
-
-
-def valid():
-    rng = np.random.default_rng(3)
-    y = np.repeat(range(3), 8)
-    learnt = rows_class_by_class(rng, 120, (8, 8, 8), (3, 3, 3))
-    return {"scores": rng.normal(size=(120, 24, 3)), "learnt": learnt, "y": y}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y": np.repeat([1, 2, 3], 8)}, "y must contain the classes 0, 1, ..."),
-        ({"y": np.repeat(["a", "b", "c"], 8)}, "y must contain the classes 0, 1, ..."),
-        ({"y": np.repeat([0, 1], 12)}, r"learnt must contain as many|scores must have shape"),
-        ({"scores": np.zeros((120, 24, 4))}, r"scores must have shape \(M, n, C\) = \(120, 24, 3"),
-        ({"scores": np.full((120, 24, 3), np.nan)}, "scores has NaN in row 0"),
-        ({"other": np.zeros((120, 24))}, "other must have shape"),
-        ({"learnt": np.ones((120, 24))}, "learnt leaves 0 of 8 observations of class 0"),
-        ({"learnt": 2 * np.ones((120, 24))}, "learnt must contain 0 and 1 only"),
-        ({"cluster": np.zeros(120)}, "cluster must name at least 10 draws"),
-        ({"cluster": np.zeros(3)}, "cluster must have shape"),
-        ({"exact": True}, "exact=True needs each of the 175616 learning sets once"),
-        ({"exact": "yes"}, "exact must be True or False"),
-        ({"pos_label": 3}, "pos_label=3 is not one of the classes 0 to 2 in y"),
-        ({"pos_label": True}, "pos_label=True is not one of the classes"),
-    ],
-)
-def test_what_cannot_be_used_is_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        auc_ustatistic.from_scores(**(valid() | change))
-
-
-def test_too_few_rows_are_refused():
-    parts = valid()
-    few = {name: parts[name][:90] for name in ("scores", "learnt")}
-    with pytest.raises(ValueError, match="scores of 90 learning sets do not suffice for 24"):
-        auc_ustatistic.from_scores(**few, y=parts["y"])

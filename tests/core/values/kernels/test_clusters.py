@@ -192,19 +192,6 @@ class TestFromScores:
             "too few resamples: some two classes were tested together"
         )
 
-    def test_refusals(self):
-        y, index, names = rows_of(6)
-        sets = list(combinations(range(6), 4))
-        learnt = np.array([np.isin(index, each) for each in sets])
-        scores = np.zeros(learnt.shape)
-        with pytest.raises(ValueError, match="learnt leaves 2 of 6 groups, and 3 at least must"):
-            auc_ustatistic.from_scores(scores, learnt, y, exact=True, groups=names)
-        several = np.stack([scores] * 3, axis=2)
-        with pytest.raises(ValueError, match="class 2 is in one group only"):
-            auc_ustatistic.from_scores(
-                several, learnt, np.where(index == 5, 2, y), exact=True, groups=names
-            )
-
 
 @each_weight
 @each_number
@@ -255,11 +242,3 @@ def test_optimism_is_that_of_all_labels_that_rows_can_get(loss, n_clusters, weig
     np.testing.assert_allclose(found["e_in"], losses(labels) @ w)
     np.testing.assert_allclose(found["e_out"], e_out)
     np.testing.assert_allclose(found["e_gen"], found["e_out"] - found["e_in"])
-
-
-def test_labels_that_no_row_can_get_are_refused():
-    y, labels = np.array([0.0, 1.0, 1.0, 1.0, 0.0]), np.array([[1.0, 0.0, 0.0, 1.0, 1.0]])
-    with pytest.raises(ValueError, match="has 0 in row 0 for observation 2, which cannot get that"):
-        permutation.generalization(labels, labels, y, groups=[0, 0, 1, 1, 2])
-    with pytest.raises(ValueError, match="y must contain the observed label of each of 5 rows"):
-        permutation.generalization(labels, labels, [0.0, 1.0], groups=[0, 0, 1, 1, 2])

@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import jax
 import numpy as np
 import pytest
 
@@ -132,7 +131,7 @@ def test_admissible_variances_are_those_of_a_search_of_all_matrices(n_obs, m, ja
         nonnegative_omega=not jackknife,
     )
     possible = []
-    for free in np.linspace(-0.3, 0.3, 2401):
+    for free in np.linspace(-0.3, 0.3, 601):
         if m == 1:
             sigma_squared, omega, gamma = lambda2 + free, 0.0, free
         else:
@@ -142,8 +141,8 @@ def test_admissible_variances_are_those_of_a_search_of_all_matrices(n_obs, m, ja
         theta = eigen_theta(fold, sigma_squared, omega, gamma)
         if allowed and theta >= 0:
             possible.append(theta)
-    assert low == pytest.approx(min(possible), abs=3e-4)
-    assert high == pytest.approx(max(possible), abs=3e-4)
+    assert low == pytest.approx(min(possible), abs=1.2e-3)
+    assert high == pytest.approx(max(possible), abs=1.2e-3)
 
 
 def eigen_theta(fold, sigma_squared, omega, gamma):
@@ -195,40 +194,6 @@ def test_the_variance_of_a_mean_of_repetitions_is_unbiased():
     assert expectation(naive, joint, 2.0) == pytest.approx(theta - 0.15, abs=1e-10)
 
 
-def test_results_are_numpy_and_do_not_depend_on_the_flag(rng):
-    e = rng.normal(size=20)
-    off = kernel.moments_by_row(e, EQUAL)
-    with jax.enable_x64(True):
-        on = kernel.moments_by_row(e, EQUAL)
-    for name, values in off.items():
-        assert type(values) is np.ndarray
-        assert values.dtype == np.float64
-        np.testing.assert_array_equal(values, on[name])
-
-
-@pytest.mark.parametrize(
-    ("e", "fold", "message"),
-    [
-        (np.zeros(3), np.zeros(4, int), "e must have shape"),
-        (np.zeros(0), np.zeros(0, int), "e is empty"),
-        (np.zeros(3), np.zeros(3), "fold must contain integers"),
-        (np.array([0, np.nan, 1]), np.array([0, 0, 1]), "1 numbers that are not finite"),
-        (np.zeros(3), np.zeros(3, int), "one fold only"),
-        (np.zeros((2, 3)), np.array([[0, 0, 1], [0, 1, 2]]), "the same number"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(e, fold, message):
-    with pytest.raises(ValueError, match=message):
-        kernel.moments(e, fold)
-
-
-def test_hold_out_refuses_repetitions_and_single_losses():
-    with pytest.raises(ValueError, match="one experiment"):
-        kernel.hold_out(np.zeros((2, 3)), np.zeros(3, int))
-    with pytest.raises(ValueError, match="at least 2"):
-        kernel.hold_out(np.zeros(1), np.zeros(1, int))
-
-
 def test_order_of_observations_and_names_of_folds_are_irrelevant(rng):
     e = rng.normal(size=12)
     expected = kernel.moments(e, UNEQUAL)
@@ -236,8 +201,3 @@ def test_order_of_observations_and_names_of_folds_are_irrelevant(rng):
     found = kernel.moments(e[order], 100 - 3 * UNEQUAL[order])
     for name in itertools.filterfalse("repeat_variance".__eq__, expected):
         assert found[name] == pytest.approx(expected[name], rel=1e-10)
-
-
-def test_a_correlation_of_one_is_refused():
-    with pytest.raises(ValueError, match="rho must be below 1, got 1"):
-        uv.kernels.fold_covariance.variance_given_rho(2.0, 1.0, n_obs=8, fold_size=2)

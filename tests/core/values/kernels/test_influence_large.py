@@ -5,12 +5,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-import ucvtest as uv
 from ucvtest.kernels.influence import large_tables
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.large_tables import LargePairCounts
 from ucvtest.kernels.influence.sums import PairCounts
-from ucvtest.methods.influence import estimation, options, resamples
 
 N_ROWS, SIZES = 120, (9, 13)
 
@@ -57,26 +55,3 @@ def test_sums_are_those_of_the_jitted_tables(bootstrap, most_short, monkeypatch)
         np.testing.assert_allclose(
             getattr(large, field.name), getattr(expected, field.name), rtol=1e-11, atol=1e-13
         )
-
-
-@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated", "bootstrap"])
-def test_large_samples_have_the_same_answer(scheme, monkeypatch):
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(40, 2))
-    y = (X[:, 0] + generator.normal(size=40) > 0).astype(int)
-    test = uv.InfluenceFunctionTest(X, y, "lda", "knn:3", loss="auc")
-    expected = test.fit(n_repeats=600, scheme=scheme, rng=1)
-    for module in (estimation, resamples, options):
-        monkeypatch.setattr(module, "LARGE", 1)
-    result = test.fit(n_repeats=600, scheme=scheme, rng=1)
-    for name in ("estimate", "se", "pvalue"):
-        assert getattr(result, name) == pytest.approx(getattr(expected, name), rel=1e-10)
-
-
-def test_memory_is_that_of_whole_numbers():
-    y = np.arange(60_000) % 2
-    X = (y + np.arange(60_000) / 1e4)[:, None]
-    # Twenty thousand observations fit into memory, sixty thousand do not.
-    uv.InfluenceFunctionTest(X[:20_000], y[:20_000], "lda", loss="auc").fit_options(n_repeats=4000)
-    with pytest.raises(ValueError, match="GB are the limit"):
-        uv.InfluenceFunctionTest(X, y, "lda", loss="auc").fit_options(n_repeats=4000)

@@ -1,6 +1,5 @@
 """Closed forms for all pairs and labelings at once, against fits without every pair."""
 
-import jax
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -83,24 +82,6 @@ def test_number_of_labelings_does_not_matter(rng, n_labelings):
             np.testing.assert_array_equal(some, every[:n_labelings])
 
 
-def test_jax_settings_change_nothing(rng):
-    X, labels = rng.normal(size=(12, 4)), labelings(rng, 12, 6, 200)
-    hat = uv.learners.hat_matrix(uv.learners.ridge(0.2), X, 10)
-    plain = kernel.smoother_errors(hat, labels)
-    with jax.enable_x64(True):
-        np.testing.assert_array_equal(plain, kernel.smoother_errors(hat, labels))
-
-
-def test_undetermined_fits_are_refused():
-    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0]])
-    hat = uv.learners.hat_matrix(uv.learners.ridge(0.0), X)
-    with pytest.raises(ValueError) as caught:
-        kernel.smoother_errors(hat, np.zeros((0, 6), dtype=bool))
-    assert str(caught.value) == (
-        "the observations that are left do not determine the fit: raise lam"
-    )
-
-
 class TestOwnScores:
     def test_equals_the_definition(self, rng):
         X, B = rng.normal(size=(9, 2)), np.arange(9) % 3 == 0
@@ -114,17 +95,3 @@ class TestOwnScores:
         assert found["n_ties"] == sum(k == 0.5 for k in oracle.pair_errors(X, B, score).values())
         assert found["n_pairs"] == 18
         assert found["auc"] == 1 - found["u"] == 1 - found["n_errors"] / 18
-
-    @pytest.mark.parametrize(
-        ("scores", "y", "message"),
-        [
-            (np.ones((2, 3)), [0, 1], "scores must have shape (n, n) and y (n,)"),
-            (np.ones((2, 2)), [1, 1], "y must contain 0 and 1, both at least once"),
-            (np.ones((2, 2)), [1, 2], "y must contain 0 and 1, both at least once"),
-            (np.full((2, 2), np.nan), [0, 1], "scores contains NaN for a pair"),
-        ],
-    )
-    def test_bad_input(self, scores, y, message):
-        with pytest.raises(ValueError) as caught:
-            uv.kernels.leave_pair_out.errors(scores, y)
-        assert message in str(caught.value)

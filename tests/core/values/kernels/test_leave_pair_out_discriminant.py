@@ -10,12 +10,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import ucvtest as uv
 from ucvtest.codes.null_distributions import NullDistribution, wilcoxon_null
 from ucvtest.codes.wilcoxon import wilcoxon_shares
-from ucvtest.common.execution import Execution
-from ucvtest.data.sample import make_sample
 from ucvtest.kernels.leave_pair_out import discriminant
 from ucvtest.kernels.leave_pair_out.discriminant import count_by_discriminant
-from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.leave_pair_out import options, pair_errors
+from ucvtest.methods.leave_pair_out import pair_errors
 
 
 def sample(n, p, seed=0):
@@ -104,59 +101,6 @@ def test_the_test_counts_and_permutes_as_by_fits(monkeypatch):
     np.testing.assert_array_equal(
         result.diagnostics["null_errors"], fitted.diagnostics["null_errors"]
     )
-
-
-def test_samples_with_singular_matrices_are_fitted():
-    X, y = sample(70, 2)
-    X = np.c_[X, np.arange(70) == 4]
-    result = uv.LeavePairOutTest(X, y, "lda").fit("wmw")
-    assert result.diagnostics["computed_by"] == "jitted fits"
-
-
-def errors_of_some_labelings(monkeypatch):
-    """Errors of a sample, an execution, and labels that are equal to a feature."""
-    monkeypatch.setattr(pair_errors, "FITTED_PAIRS", 1)
-    X, y = sample(24, 2)
-    X[:, 1] = np.arange(24) % 2
-    execution = Execution.of(0, None, None)
-    errors = pair_errors.pair_errors(
-        make_sample(X, y, as_classes=True), as_learner("lda"), execution
-    )
-    return errors, execution, np.arange(24) % 2 == 1
-
-
-def test_labelings_with_singular_matrices_are_fitted_but_counted_once(monkeypatch):
-    errors, execution, labels = errors_of_some_labelings(monkeypatch)
-    assert not errors.known(labels)
-    n_wrong, tied = errors.count(labels[None], execution.generator)
-    assert 0 <= n_wrong[0] + tied[0] <= 144
-    # The test counts the fits of each labeling, whichever way its errors are counted.
-    assert execution.progress.n_fits == 0
-
-
-def test_labelings_with_singular_matrices_and_too_many_pairs_are_refused(monkeypatch):
-    errors, execution, labels = errors_of_some_labelings(monkeypatch)
-    monkeypatch.setattr(options, "MAX_FITS", 143)
-    with pytest.raises(ValueError, match="needs 144 fits for one labeling alone"):
-        errors.count(labels[None], execution.generator)
-
-
-def test_labelings_are_enumerated_and_timed_as_those_counted_one_by_one(monkeypatch):
-    monkeypatch.setattr(pair_errors, "FITTED_PAIRS", 1)
-    calls = []
-
-    def counted(features, positive):
-        calls.append(len(positive))
-        return count_by_discriminant(features, positive)
-
-    monkeypatch.setattr(pair_errors, "count_by_discriminant", counted)
-    X, _ = sample(20, 2)
-    test = uv.LeavePairOutTest(X, np.arange(20) < 10, "lda")
-    # Once to choose the method, and once to take the time.
-    assert test.forecast(9999).n_fits == 10_000 * 100
-    assert len(calls) == 2
-    with pytest.raises(ValueError, match=r"needs 184756 labelings .* lda allows 20000"):
-        test.fit(n_permutations="exact")
 
 
 @pytest.mark.parametrize(("n", "w"), [(150, 70), (90, 30)])

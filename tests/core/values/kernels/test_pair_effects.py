@@ -56,11 +56,3 @@ def test_tiles_and_strips_are_parts_of_whole_arrays() -> None:
     pair_effects = PairEffects(rows.tile, effects, constant)
     np.testing.assert_allclose(np.concatenate([*pair_effects.strips()], axis=1), tau, atol=1e-12)
     np.testing.assert_allclose(pair_effects.products, np.einsum("kij,lij->kl", tau, tau))
-
-
-def test_draws_of_which_there_are_all_come_once() -> None:
-    sums = Accumulator(20, 9, disjoint=True, n_draws=40, at_once=True)
-    draws = draws_of(20, 40, errors=False)
-    sums.add(draws)
-    with pytest.raises(AssertionError, match="added once"):
-        sums.add(draws)

@@ -144,9 +144,3 @@ def test_slopes_of_all_differences_are_those_of_each(drawn):
             assert error == np.hypot(one.values["slope_error"], one.mc_se["slope"])
             assert_allclose([found[i, j], found[j, i]], [slope, -slope], rtol=1e-8)
             assert_allclose([errors[i, j], errors[j, i]], error, rtol=1e-8)
-
-
-def test_a_difference_is_computed_once(drawn):
-    several = drawn[2]
-    assert several.difference(2, 0) is several.difference(2, 0)
-    assert_allclose(several.difference(2, 0).effects, -several.difference(0, 2).effects)
