@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.common.execution import Execution
@@ -68,8 +67,6 @@ def test_in_the_class(learners, scheme):
     assert result.diagnostics["variance_jackknife"] == whole.variance
     share = result.variance / whole.variance
     assert 0.4 < share < 1
-    assert f"{share:.0%} of the jackknife variance" in " ".join(result.notes)
-    assert "Liberal" not in " ".join(result.notes)
     assert "variance_share" not in whole.diagnostics
     # The same share as that of another test, up to the Monte-Carlo errors of both.
     half = uv.UStatisticTest(*data, *learners, loss="auc").fit(n_pairs=3000, rng=2)
@@ -106,39 +103,3 @@ def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
     assert share.mc_se == pytest.approx(expected)
     less, mc_se = share.of_variance(2.0, 0.3)
     assert (less, mc_se) == pytest.approx((2 * value, math.hypot(value * 0.3, 2 * expected)))
-
-
-def test_where_nothing_is_taken_off_a_note_says_so(monkeypatch):
-    monkeypatch.setattr(
-        "ucvtest.methods.influence.estimation.draw_shares", lambda *_: (HalfSampleShare(1.0, 0.0),)
-    )
-    test = uv.InfluenceFunctionTest(X, Y, "lda")
-    result, whole = (test.fit(variance=name, rng=0) for name in ("share", "jackknife"))
-    assert result.variance == whole.variance
-    assert any(note.startswith("The whole jackknife variance") for note in result.notes)
-
-
-@pytest.mark.parametrize(
-    ("options", "scheme", "reason"),
-    [
-        ({"metric": "error"}, "monte_carlo", "it is about the AUC"),
-        ({}, "kfold", "every pair is tested by one rule only"),
-        ({}, "bootstrap", "it is derived for learning sets that contain no observation twice"),
-        ({"n_folds": 2}, "monte_carlo", "it is for learning sets of more than half"),
-    ],
-)
-def test_refused_with_the_reason(options, scheme, reason):
-    test = uv.InfluenceFunctionTest(X, Y, "lda", **options)
-    with pytest.raises(ValueError, match="variance='share' does not exist for") as error:
-        test.fit(scheme=scheme, variance="share")
-    assert f", because {reason}" in str(error.value)
-
-
-def test_refused_where_losses_are_given_or_half_is_too_little():
-    design = StratifiedShuffleSplit(n_splits=400, test_size=8, random_state=0)
-    losses = uv.evaluate("lda", *sample(20, 20), design, "auc", rng=0)
-    with pytest.raises(ValueError, match="because it needs further fits, but losses are given"):
-        uv.InfluenceFunctionTest.from_losses(losses).fit(variance="share")
-    test = uv.InfluenceFunctionTest(X, Y, "knn:20")
-    with pytest.raises(ValueError, match="20"):
-        test.fit(variance="share")

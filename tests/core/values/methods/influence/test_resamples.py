@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from ucvtest.methods.influence.resamples import (
-    Bootstrap,
-    Folds,
     draw_bootstrap,
     draw_folds,
     single_folds,
@@ -59,36 +57,3 @@ def test_bootstrap_draws_each_class_by_itself(rng):
         assert (counts == 0).mean() == pytest.approx((1 - 1 / n) ** n, abs=0.01)
         assert counts.astype(float).var() == pytest.approx(1 - 1 / n, rel=0.05)
     assert (rows.tested == (rows.counts == 0)).all()
-
-
-@pytest.mark.parametrize("all_tested", [True, False])
-def test_rows_do_not_depend_on_the_parts(all_tested):
-    folds = draw_folds(np.random.default_rng(0), 7, CLASSES, 3, all_tested=all_tested)
-    whole = folds.rows(0, folds.n_rows)
-    parts = [folds.rows(start, start + 5) for start in range(0, folds.n_rows, 5)]
-    np.testing.assert_array_equal(np.concatenate([part.tested for part in parts]), whole.tested)
-    np.testing.assert_array_equal(np.concatenate([part.repeat for part in parts]), whole.repeat)
-
-
-def test_draws_do_not_depend_on_the_step(monkeypatch):
-    def drawn():
-        rng = np.random.default_rng(0)
-        folds = draw_folds(rng, 50, CLASSES, 3, all_tested=True)
-        return folds.drawn, draw_bootstrap(rng, 50, CLASSES).drawn
-
-    expected = drawn()
-    monkeypatch.setattr("ucvtest.methods.influence.resamples.DRAW_CELLS", 100)
-    for one, other in zip(drawn(), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_more_repeats_are_joined(rng):
-    for draw in (
-        lambda m: draw_folds(rng, m, CLASSES, 3, all_tested=False),
-        lambda m: draw_bootstrap(rng, m, CLASSES),
-    ):
-        first, second = draw(4), draw(6)
-        joined = first.joined(second)
-        assert joined.n_repeats == joined.n_rows == 10
-        assert isinstance(joined, (Folds, Bootstrap))
-        np.testing.assert_array_equal(joined.drawn[4:], second.drawn)
