@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from multiprocessing import active_children
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,20 +138,6 @@ def test_the_first_failure_and_too_many_are_raised():
     assert str(many.value.__cause__) == "singular"
 
 
-def test_what_is_no_prediction_is_raised_as_ever():
-    fits = 0
-
-    def unknown(X_train, y_train, X_test):
-        nonlocal fits
-        fits += 1
-        return np.full(len(X_test), Y[0] if fits < 9 else "nobody", dtype=object)
-
-    with pytest.raises(
-        ValueError, match=r"learner unknown failed on split \d+: .*not one of the labels"
-    ):
-        fitted(unknown)
-
-
 def test_an_interrupt_gives_the_answer_of_the_fits_that_are_done():
     result = fitted(learner(stops_at=11))
     assert result.status == "interrupted after 20 of 48 fits"
@@ -252,22 +237,6 @@ def test_the_bar_shows_the_answer_so_far(metric, monkeypatch, capsys):
     assert "12fit" in before[first - 1] or "12/48" in before[first - 1]
 
 
-def test_what_nobody_sees_is_not_found():
-    def never():
-        raise AssertionError
-
-    for bar in (execution.NoBar(), SimpleNamespace(disable=True)):
-        execution.Execution(np.random.default_rng(0), None, bar=bar).show(never)
-    shown = []
-    bar = SimpleNamespace(disable=False, mininterval=0.1)
-    bar.set_postfix_str = lambda text, refresh: shown.append(text)
-    progress = execution.Progress(clock=iter([0.0, 0.9, 1.0]).__next__)
-    run = execution.Execution(np.random.default_rng(0), None, bar=bar, progress=progress)
-    for text in "abc":
-        run.show(lambda text=text: text)
-    assert shown == ["a", "c"]
-
-
 def stopping_after(n_parts, monkeypatch):
     """Interrupts when so many parts are kept; all fits that are kept, counted."""
     kept, keep = [], Checkpoint.add_predictions
@@ -304,26 +273,6 @@ def test_a_checkpoint_goes_on_to_the_same_numbers(n_parts, options, monkeypatch,
     assert sum(kept) == whole.n_fits // 2 - whole.diagnostics["n_failed_pairs"]
 
 
-def test_checkpoints_of_something_else_are_refused(tmp_path):
-    path, test = tmp_path / "kept", uv.UStatisticTest(X, Y, {"own": FAILING})
-    test.fit(20, "few", rng=1, checkpoint=path)
-    with pytest.raises(ValueError, match="of another call: rng was 1, now 2"):
-        test.fit(20, "few", rng=2, checkpoint=path)
-    with pytest.raises(ValueError, match="n_pairs was 20, now 21"):
-        test.fit(21, "few", rng=1, checkpoint=path)
-    with pytest.raises(ValueError, match="y differs"):
-        uv.UStatisticTest(X, 1 - Y, {"own": FAILING}).fit(20, "few", rng=1, checkpoint=path)
-    other = uv.UStatisticTest(X, Y, {"own": FAILING}, learn_size=15)
-    with pytest.raises(ValueError, match="learn_size was 19, now 15"):
-        other.fit(20, "few", rng=1, checkpoint=path)
-    with pytest.raises(ValueError, match="a Generator does not have one: pass an integer"):
-        test.fit(20, "few", rng=np.random.default_rng(1), checkpoint=path)
-    design = uv.designs.DisjointSets(19, n_draws=20)
-    losses = uv.evaluate(["lda", "majority"], X, Y, design=design, rng=0)
-    with pytest.raises(ValueError, match=r"^checkpoint "):
-        uv.UStatisticTest.from_losses(losses, "lda", "majority").fit(checkpoint=path)
-
-
 @pytest.mark.parametrize(
     ("n_pairs", "variance"), [(12, "few"), (60, "jackknife"), (200, "midpoint")]
 )
@@ -353,3 +302,13 @@ def test_the_answer_is_that_of_the_losses_of_all_other_pairs(n_pairs, variance):
     expected = uv.UStatisticTest.from_losses(losses).fit(variance=variance)
     assert (found.estimate, found.se) == (expected.estimate, expected.se)
     assert found.diagnostics["n_pairs"] == n_pairs - 1
+
+
+def test_a_checkpoint_of_predictions_goes_on(monkeypatch, tmp_path):
+    test, path = uv.UStatisticTest(X, Y, {"own": learner()}, metric="f1"), tmp_path / "kept"
+    whole = test.fit(6, "few", rng=1)
+    kept = stopping_after(6, monkeypatch)
+    assert test.fit(6, "few", rng=1, checkpoint=path).status.startswith("interrupted after")
+    again = test.fit(6, "few", checkpoint=path)
+    assert replace(again, elapsed=0.0).to_dict() == replace(whole, elapsed=0.0).to_dict()
+    assert sum(kept) == whole.n_fits

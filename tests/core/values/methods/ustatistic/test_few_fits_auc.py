@@ -13,7 +13,6 @@ RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.repeat([0, 1], [24, 16]))
 X = np.round(RNG.normal(size=(40, 3)) + 0.7 * Y[:, None], 1)
 PAIR = ("lda", "gaussian_nb")
-NOT_STUDIED = "Coverage of intervals from few fits has only been studied for AUCs of two classes"
 MEMBERS = [np.flatnonzero(label == Y) for label in (1, 0)]
 
 
@@ -49,7 +48,7 @@ def test_scores_that_exist_give_the_test_of_the_derivation():
         assert own[0] - own[1] == pytest.approx(found.estimate, abs=1e-12)
 
 
-@pytest.mark.parametrize("max_fits", [12, 20, 40, 100, 200, 400, 1000])
+@pytest.mark.parametrize("max_fits", [12, 40, 400])
 @pytest.mark.parametrize("learners", [PAIR, PAIR[:1]], ids=["two", "one"])
 def test_every_budget_answers(max_fits, learners):
     result = uv.UStatisticTest(X, Y, *learners, loss="auc").fit(max_fits=max_fits, rng=1)
@@ -60,22 +59,11 @@ def test_every_budget_answers(max_fits, learners):
     assert len(learners) == 2 or (low >= 0 and high <= 1)
 
 
-def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
-    for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
-        test = uv.UStatisticTest(X, Y, *learners, loss="auc")
-        for variance in ("auto", "few"):
-            with pytest.raises(ValueError, match=f"at least {least} fits of .* raise max_fits to"):
-                test.fit(variance=variance, max_fits=least - 1)
-
-
 def test_where_auto_ends_the_same_pairs_answer():
     test = uv.UStatisticTest(X, Y, *PAIR, loss="auc")
     short, asked = test.fit(max_fits=400, rng=5), test.fit(variance="few", max_fits=400, rng=5)
     assert short.n_fits == asked.n_fits == 400
     assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
-    said = "The fits ended at max_fits = 400 while the Monte-Carlo error of the midpoint"
-    assert any(note.startswith(said) for note in short.notes)
-    assert not any(note.startswith(said) for note in asked.notes)
     ten = test.fit(10, rng=5)
     assert (ten.status, ten.diagnostics["variance"]) == ("ok", "few")
     assert test.fit(500, rng=5).diagnostics["variance"] == "midpoint"
@@ -106,26 +94,11 @@ SAMPLES = {
 def test_clusters_and_several_classes_answer_at_every_budget(name):
     y, options = SAMPLES[name]
     test = uv.UStatisticTest(X, y, *PAIR, loss="auc", **options)
-    for max_fits in (12, 20, 40, 100, 200, 400, 1000):
+    for max_fits in (12, 40, 400):
         result = test.fit(max_fits=max_fits, rng=1)
         assert (result.status, result.n_fits <= max_fits) == ("ok", True)
         low, high = result.conf_int()
         assert low < result.estimate < high
-    for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
-        test = uv.UStatisticTest(X, y, *learners, loss="auc", **options)
-        with pytest.raises(ValueError, match=f"at least {least} fits of .* raise max_fits to"):
-            test.fit(max_fits=least - 1)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_clusters_and_several_classes_have_their_own_notes(name):
-    y, options = SAMPLES[name]
-    test = uv.UStatisticTest(X, y, *PAIR, loss="auc", **options)
-    short, asked = test.fit(max_fits=40, rng=5), test.fit(variance="few", max_fits=40, rng=5)
-    assert (short.estimate, short.se, short.df) == (asked.estimate, asked.se, asked.df)
-    assert any(note.startswith(NOT_STUDIED) for note in asked.notes)
-    same = uv.UStatisticTest(X, y, "lda", "lda", loss="auc", **options)
-    assert "ranked every tested pair alike" in same.fit(variance="few", n_pairs=3, rng=0).status
 
 
 @pytest.mark.parametrize(

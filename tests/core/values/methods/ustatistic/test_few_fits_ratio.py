@@ -40,7 +40,7 @@ def test_the_test_is_that_of_the_derivation():
     assert own[0] / own[1] == pytest.approx(found.estimate, rel=1e-12)
 
 
-@pytest.mark.parametrize("max_fits", [12, 20, 40, 100, 400, 1000])
+@pytest.mark.parametrize("max_fits", [12, 40, 400])
 @pytest.mark.parametrize(
     "options",
     [{}, {"groups": CLUSTERS}, {"groups": CLUSTERS, "group_weight": "row"}],
@@ -54,19 +54,11 @@ def test_every_budget_answers(max_fits, options):
     assert 0 < low < result.estimate < high
 
 
-def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
-    with pytest.raises(ValueError, match="needs at least 12 fits of 2 learners: raise max_fits"):
-        ratio_of(*PAIR).fit(max_fits=11)
-
-
 def test_where_auto_ends_the_same_pairs_answer():
     test = ratio_of(*PAIR)
     short, asked = test.fit(max_fits=160, rng=5), test.fit(variance="few", max_fits=160, rng=5)
     assert short.n_fits == asked.n_fits == 160
     assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
-    said = "The fits ended at max_fits = 160 while the Monte-Carlo error of the jackknife"
-    assert any(note.startswith(said) for note in short.notes)
-    assert not any(note.startswith(said) for note in asked.notes)
     assert test.fit(rng=5).diagnostics["variance"] == "jackknife"
 
 
@@ -107,14 +99,3 @@ def test_margins_of_a_ratio_are_those_of_its_interval():
     assert result.equivalence(0.99 * low, 1.01 * high).decision == "pass"
     assert result.equivalence(1.001 * low, 1.01 * high).decision == "undecided"
     assert result.noninferiority(max(1.01 * high, 1.01)).decision == "pass"
-
-
-def test_a_plan_for_a_ratio_takes_its_own_variance():
-    found = uv.plan(X, Y, *PAIR, ratio=0.7, loss="squared", curve=False, rng=0)
-    assert found.n_needed > 0
-
-
-def test_a_result_is_no_pilot():
-    result = ratio_of(*PAIR).fit(5, "few", rng=0)
-    with pytest.raises(ValueError, match="X is the result of a test, but a plan needs data"):
-        uv.plan(result, ratio=0.7)

@@ -1,9 +1,7 @@
 """The U-statistic test of metrics that are functions of means: F1, MCC, R2 and their like."""
 
-from dataclasses import replace
 from itertools import combinations
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,11 +11,8 @@ import ucvtest as uv
 from tests.oracles import few_fits as few_oracle
 from tests.oracles import function_of_means as oracle
 from ucvtest import metrics
-from ucvtest.common import execution
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.checkpoint import Checkpoint
-from ucvtest.methods.ustatistic import budget, one_by_one
-from ucvtest.methods.ustatistic.interval import NEARLY_THE_MEAN, R2_IS_SHORT
+from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.metrics.named import as_smooth_metric
 from ucvtest.metrics.smooth import linearised
 
@@ -28,10 +23,10 @@ LABELS = np.array([0, 1, 0, 1, 1, 0, 1, 0])
 NUMBERS = X_TINY[:, 0] + TINY.normal(size=N)
 
 RNG = np.random.default_rng(3)
-X = RNG.normal(size=(48, 3))
-Y = (X[:, 0] + RNG.normal(size=48) > 0.3).astype(int)
-REAL = X[:, 0] + RNG.normal(size=48)
-CLUSTERS = np.repeat(np.arange(24), [1, 3] * 12)
+X = RNG.normal(size=(40, 3))
+Y = (X[:, 0] + RNG.normal(size=40) > 0.3).astype(int)
+REAL = X[:, 0] + RNG.normal(size=40)
+CLUSTERS = np.repeat(np.arange(20), [1, 3] * 10)
 
 ACCURACY = metrics.Cells(lambda table: table.trace(), "trace", limits=(0, 1))
 
@@ -51,10 +46,6 @@ def slope(X_train, y_train, X_test):
     return X_test[:, 0] * (x @ y_train) / (x @ x + 1)
 
 
-def mean(X_train, y_train, X_test):
-    return np.full(len(X_test), y_train.mean())
-
-
 def parts_of(learner, y, numbers):
     """Parts (L, t) of the rule that is learnt from L, for the oracle."""
 
@@ -66,59 +57,6 @@ def parts_of(learner, y, numbers):
         return numbers(y[t], learner(X_TINY[L], y[L], X_TINY[[t]])[0])
 
     return parts
-
-
-def halved_in_place(means):
-    means /= 2
-    return 2 * means.flat[0]
-
-
-def in_place(y, p):
-    y -= p
-    p *= 0
-    return np.stack([y**2, p], axis=-1)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_own_functions_may_work_in_place(several):
-    sums = lambda means: means.flat[0]  # noqa: E731
-    square = lambda y, p: np.stack([(y - p) ** 2, 0 * y], axis=-1)  # noqa: E731
-    for y, learners, pair in (
-        (
-            Y,
-            {"a": above_mean, "b": above_median},
-            [metrics.Cells(own, "own") for own in (halved_in_place, sums)],
-        ),
-        (
-            REAL,
-            {"a": slope, "b": mean},
-            [
-                metrics.Moments(parts, own, "own")
-                for parts, own in ((in_place, halved_in_place), (square, sums))
-            ],
-        ),
-    ):
-        before = y.copy()
-        if several:
-            spec = uv.TestSpec("ustatistic", fit={"n_pairs": 12})
-            frames = [
-                uv.compare(X, y, learners, spec, metric=own, correction="simultaneous", rng=0).frame
-                for own in pair
-            ]
-            assert_allclose(*(frame[["estimate", "se"]].to_numpy(float) for frame in frames))
-        else:
-            found, expected = (
-                uv.UStatisticTest(X, y, *learners.values(), metric=own).fit(40, rng=0)
-                for own in pair
-            )
-            assert found.conf_int() == expected.conf_int()
-        np.testing.assert_array_equal(y, before)
-
-
-def test_limits_that_a_metric_of_learners_leaves_are_refused():
-    own = metrics.Cells(lambda table: 5 * table.trace(), "own", limits=(0, 1))
-    with pytest.raises(ValueError, match=r"limits=\(0, 1\) of the metric 'own' do not contain"):
-        uv.UStatisticTest(X, Y, above_mean, metric=own).fit(40, rng=0)
 
 
 class TestAgainstTheOracle:
@@ -141,15 +79,11 @@ class TestAgainstTheOracle:
         assert_allclose(found.variance, middle, rtol=1e-10)
         bias = oracle.second_order_bias(parts_of(learner, y, numbers), f, N, G)
         assert_allclose(found.diagnostics["second_order_bias"], bias, rtol=1e-5)
-        notable = any("bias of about" in note for note in found.notes)
-        assert notable == (abs(bias) > found.se / 4)
         # f of the expected parts, as its estimand says.
         sets = list(combinations(range(N), G))
         assert_allclose(
             estimate, f(oracle.pooled_means(parts_of(learner, y, numbers), sets, N))[0], rtol=1e-12
         )
-        words = {"f1": "F1", "r2": "R2"}[metric]
-        assert found.estimand.startswith(f"{words} when learning from 3 observations")
 
     def test_two_right_and_two_wrong(self):
         test = uv.UStatisticTest(X_TINY, LABELS, above_mean, metric="f1", learn_size=G)
@@ -186,7 +120,7 @@ class TestAgainstTheOracle:
     def test_few_fits_from_losses(self):
         losses = uv.evaluate(
             {"a": "lda", "b": "knn:3"},
-            *(X, Y, uv.designs.DisjointSets(23, 6, n_sets=1)),
+            *(X, Y, uv.designs.DisjointSets(19, 6, n_sets=1)),
             metric="f1",
             rng=0,
         )
@@ -195,7 +129,7 @@ class TestAgainstTheOracle:
         difference = np.where(sets, 0.0, np.nan_to_num(tables[0] - tables[1]))
         rounds = [[set(np.flatnonzero(sets[r + j])) for j in (0, 1)] for r in range(0, 12, 2)]
         by_rounds = difference.reshape(6, 2, -1).tolist()
-        estimate, variance, *_ = few_oracle.few_fits(by_rounds, rounds, 23)
+        estimate, variance, *_ = few_oracle.few_fits(by_rounds, rounds, 19)
         assert_allclose([found.estimate, found.variance], [estimate, variance], rtol=1e-11)
 
 
@@ -261,16 +195,6 @@ class TestFits:
         assert two.better == "higher"
         assert one.diagnostics["interval"] == two.diagnostics["interval"]
 
-    def test_accuracy_of_rows_by_the_midpoint_variance(self):
-        one = uv.UStatisticTest(X, Y, "lda").fit(300, rng=0)
-        two = uv.UStatisticTest(X, Y, "lda", metric=ACCURACY).fit(300, rng=0)
-        assert one.diagnostics["variance"] == two.diagnostics["variance"] == "midpoint"
-        # The control variate of counts is rounded, and estimates move within their noise.
-        assert_allclose([two.estimate, two.se], [1 - one.estimate, one.se], rtol=1e-3)
-        low, high = one.conf_int()
-        assert_allclose(two.conf_int(), (1 - high, 1 - low), rtol=1e-3)
-        assert one.n_fits == two.n_fits
-
     def test_accuracy_from_all_learning_sets(self):
         test = uv.UStatisticTest(X_TINY, LABELS, above_mean, metric=ACCURACY, learn_size=G)
         errors = uv.UStatisticTest(X_TINY, LABELS, above_mean, learn_size=G)
@@ -281,13 +205,6 @@ class TestFits:
             [1 - one.estimate, one.se, 1 - high, 1 - low],
             rtol=1e-12,
         )
-
-    def test_auto_goes_on_until_the_error_is_small(self):
-        result = uv.UStatisticTest(X, Y, "lda", metric="mcc").fit(rng=0, tol=0.2)
-        assert result.status == "ok"
-        assert result.diagnostics["converged"]
-        short = uv.UStatisticTest(X, Y, "lda", metric="mcc").fit(rng=0, tol=0.2, max_fits=400)
-        assert short.n_fits <= 400
 
     def test_intervals(self):
         rules = {
@@ -301,26 +218,18 @@ class TestFits:
             low, high = found.conf_int()
             assert low < found.estimate < high
         for metric, rule in {"r2": "log1m", "rmse": "root", "ccc": "fisher", "wape": "log"}.items():
-            for variance in ("jackknife", "few"):
-                test = uv.UStatisticTest(X, REAL, "ridge:1", metric=metric)
-                found = test.fit(300, variance, rng=0)
-                assert found.diagnostics["interval"] == rule
-                assert (R2_IS_SHORT in found.notes) == (metric == "r2")
-                assert (NEARLY_THE_MEAN in found.notes) == (metric == "ccc")
-                low, high = found.conf_int()
-                assert low < found.estimate < high
-                assert found.better == ("lower" if metric in ("rmse", "wape") else "higher")
+            found = uv.UStatisticTest(X, REAL, "ridge:1", metric=metric).fit(40, "few", rng=0)
+            assert found.diagnostics["interval"] == rule
+            low, high = found.conf_int()
+            assert low < found.estimate < high
+            assert found.better == ("lower" if metric in ("rmse", "wape") else "higher")
         paired = uv.UStatisticTest(X, REAL, "ridge:1", "knn:3", metric="r2").fit(40, rng=0)
         assert paired.diagnostics["interval"] == "wald"
-        skill = uv.UStatisticTest(X, Y, "logistic", metric="brier_skill").fit(40, "few", rng=0)
-        assert skill.diagnostics["interval"] == "log1m"
-        # Studied was R2 alone.
-        assert R2_IS_SHORT not in (*paired.notes, *skill.notes)
 
     def test_scales_are_those_of_the_linear_jackknife(self):
         test = uv.UStatisticTest(X, REAL, "ridge:1", metric="r2")
         found = test.fit(300, "jackknife", rng=0)
-        q = stats.t.ppf(0.975, 47) * found.se / (1 - found.estimate)
+        q = stats.t.ppf(0.975, 39) * found.se / (1 - found.estimate)
         expected = 1 - (1 - found.estimate) * np.exp([q, -q])
         assert_allclose(found.conf_int(), expected, rtol=1e-12)
 
@@ -330,16 +239,12 @@ class TestFits:
 
         one = uv.UStatisticTest(X, Y, never, metric="mcc").fit(4, "few", rng=0)
         assert np.isnan([one.estimate, one.se]).all()
-        assert one.status.startswith("no estimate: Matthews correlation coefficient is 0/0")
+        assert one.status.startswith("no estimate")
         assert one.rule is None
         assert np.isnan(one.pvalue)
         two = uv.UStatisticTest(X, Y, never, above_mean, metric="mcc").fit(4, "few", rng=0)
         assert np.isnan(two.estimate)
         assert (two.status, two.rule) == (one.status, None)
-        with pytest.warns(uv.UcvtestWarning, match="no confidence interval: no estimate"):
-            assert np.isnan(two.conf_int()).all()
-        same = uv.UStatisticTest(X, Y, "lda", "lda", metric="f1").fit(20, rng=0)
-        assert same.status.startswith("degenerate: the two learners had the same loss")
         # A number of which the gradient is known has an answer at the edge.
         edge = uv.UStatisticTest(X, Y, never, metric="f1").fit(4, "few", rng=0)
         assert (edge.estimate, edge.status, edge.conf_int()[0]) == (0, "ok", 0)
@@ -349,7 +254,7 @@ class TestGivenPredictions:
     @pytest.fixture(scope="class")
     @classmethod
     def losses(cls):
-        design = uv.designs.DisjointSets(11, 30, n_sets=1)
+        design = uv.designs.DisjointSets(9, 30, n_sets=1)
         learners = {"a": "lda", "b": "knn:3"}
         return uv.evaluate(learners, X, Y, design, metric="f1", groups=CLUSTERS, rng=0)
 
@@ -377,22 +282,6 @@ class TestGivenPredictions:
                 [found.estimate, found.se], [expected.estimate, expected.se], rtol=1e-12
             )
 
-    def test_one_learner_with_clusters(self, losses):
-        found = uv.UStatisticTest.from_losses(losses, "a").fit()
-        assert found.diagnostics["interval"] == "plus_four"
-        low, high = found.conf_int()
-        assert 0 <= low < found.estimate < high <= 1
-        # Clusters tell less than as many rows.
-        assert found.df <= 23
-
-    def test_random_splits(self):
-        losses = uv.evaluate(
-            {"a": "lda"}, X, Y, uv.designs.RandomSplits(600, 0.52), metric="f1", rng=0
-        )
-        found = uv.UStatisticTest.from_losses(losses).fit()
-        assert found.status == "ok"
-        assert found.diagnostics["interval"] == "plus_four"
-
 
 class Ticking:
     """Every look takes so long, which decides how many pairs come at a time."""
@@ -403,23 +292,6 @@ class Ticking:
     def __call__(self):
         self.now += self.seconds
         return self.now
-
-
-def result_with(monkeypatch, seconds, metric="r2", **options):
-    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(seconds))
-    y, learners = (REAL, (slope, mean)) if metric == "r2" else (Y, (above_mean, above_median))
-    test = uv.UStatisticTest(X, y, *learners, metric=metric)
-    return test.fit(12, rng=0, **options)
-
-
-@pytest.mark.parametrize("metric", ["r2", "f1"])
-def test_how_fits_are_shared_out_changes_no_bit(monkeypatch, metric):
-    one = result_with(monkeypatch, 10.0, metric)
-    several = result_with(monkeypatch, 0.0, metric, batch_size=3)
-    with joblib.parallel_config(backend="threading"):
-        shared = result_with(monkeypatch, 1.0, metric, n_jobs=2)
-    for other in (several, shared):
-        assert (one.estimate, one.se, one.df) == (other.estimate, other.se, other.df)
 
 
 def test_a_fit_that_fails_costs_its_pair(monkeypatch):
@@ -439,101 +311,3 @@ def test_a_fit_that_fails_costs_its_pair(monkeypatch):
     given = uv.UStatisticTest.from_losses(losses_of(whole, REAL, "rmse")).fit(variance="few")
     assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
     assert_allclose(result.conf_int(), given.conf_int(), rtol=1e-10)
-
-
-def test_an_interrupt_leaves_the_answer_of_what_is_done(monkeypatch):
-    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
-    kept = []
-
-    def interrupted(X_train, y_train, X_test):
-        if len(kept) == 11:
-            raise KeyboardInterrupt
-        return recorded(above_mean, kept)(X_train, y_train, X_test)
-
-    result = uv.UStatisticTest(X, Y, interrupted, metric="f1").fit(12, "few", rng=1)
-    assert result.status == "interrupted after 10 of 24 fits"
-    given = uv.UStatisticTest.from_losses(losses_of(kept[:10], Y, "f1")).fit(variance="few")
-    assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
-
-
-def test_a_checkpoint_goes_on(monkeypatch, tmp_path):
-    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
-    kept, keep = [], Checkpoint.add_predictions
-
-    def stops(self, values, learner, output, fits):
-        keep(self, values, learner, output, fits)
-        kept.append(len(fits))
-        if len(kept) == 6:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "add_predictions", stops)
-    test, path = uv.UStatisticTest(X, Y, above_mean, metric="f1"), tmp_path / "kept"
-    whole = test.fit(6, "few", rng=1)
-    stopped = test.fit(6, "few", rng=1, checkpoint=path)
-    assert stopped.status.startswith("interrupted after")
-    again = test.fit(6, "few", checkpoint=path)
-    assert replace(again, elapsed=0.0).to_dict() == replace(whole, elapsed=0.0).to_dict()
-    assert sum(kept) == whole.n_fits
-
-
-def test_numbers_that_do_not_vary_are_no_missing_classes():
-    for test in (uv.UStatisticTest, uv.CorrectedTTest):
-        result = test(X, np.full(48, 2.5), "ridge", metric="r2").fit(rng=0)
-        assert "R2 is 0/0 here, because the response or the predictions do not" in result.status
-
-
-class TestRefused:
-    def test_what_is_no_choice(self):
-        test = uv.UStatisticTest(X, Y, "lda", metric="f1")
-        with pytest.raises(ValueError, match="interval='hall' is not for metric='f1' of one"):
-            test.fit(interval="hall")
-        with pytest.raises(ValueError, match="kappa_profile is about a mean of losses, which"):
-            test.kappa_profile()
-        with pytest.raises(ValueError, match="contrast='ratio' is about losses, but metric='f1'"):
-            uv.UStatisticTest(X, Y, "lda", "knn:3", metric="f1", contrast="ratio")
-        with pytest.raises(ValueError, match="loss and metric exclude each other"):
-            uv.UStatisticTest(X, Y, "lda", loss="zero_one", metric="f1")
-
-    def test_more_than_can_be_kept(self, monkeypatch):
-        monkeypatch.setattr(budget, "MOST_BYTES", 48 * 100)
-        test = uv.UStatisticTest(X, Y, "lda", metric="f1")
-        with pytest.raises(ValueError, match=r"n_pairs=60 needs 120 fits, but only 100 can be"):
-            test.fit(60)
-        assert test.fit(rng=0).n_fits <= 100
-        # Numbers take eight bytes each.
-        with pytest.raises(ValueError, match="but only 12 can be kept"):
-            uv.UStatisticTest(X, REAL, "ridge:1", metric="r2").fit(60)
-
-
-def test_progress_shows_the_answer_so_far(monkeypatch):
-    shown = []
-    monkeypatch.setattr(execution.Execution, "show", lambda self, answer: shown.append(answer))
-    uv.UStatisticTest(X, Y, above_mean, metric="f1").fit(6, "few", rng=1)
-    assert shown
-    assert "[" in shown[-1]()
-
-
-def test_several_learners_together():
-    learners = {"a": above_mean, "b": above_median, "c": "majority"}
-    design = uv.designs.DisjointSets(23, 12, n_sets=1)
-    losses = uv.evaluate(learners, X, Y, design, metric="f1", rng=0)
-    together = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
-    own = together.together["ustatistic"].own
-    for name in learners:
-        alone = uv.UStatisticTest.from_losses(losses, name).fit()
-        assert_allclose(
-            [own[name].estimate, own[name].se, *own[name].conf_int()],
-            [alone.estimate, alone.se, *alone.conf_int()],
-            rtol=1e-10,
-        )
-        assert own[name].diagnostics["interval"] == "plus_four"
-    pair = uv.UStatisticTest.from_losses(losses, "a", "b").fit()
-    both = together.results["ustatistic", "a", "b"]
-    assert_allclose([both.estimate, both.se], [pair.estimate, pair.se], rtol=1e-10)
-    fitted = uv.compare(
-        *(X, Y, learners, uv.TestSpec("ustatistic", fit={"n_pairs": 12})),
-        loss=as_smooth_metric("f1"),
-        correction="simultaneous",
-        rng=0,
-    )
-    assert {result.status for result in fitted.results.values()} == {"ok"}

@@ -1,16 +1,12 @@
-"""The ratio of two expected losses: by deletion, in words, and wherever it is shown."""
+"""The ratio of two expected losses, by deletion."""
 
-import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 import ucvtest as uv
 from tests.oracles import intervals as oracle
-from ucvtest.metrics.loss import Loss
 from ucvtest.stats.intervals import LogT
 
 
@@ -124,7 +120,7 @@ def test_interval_and_pvalue_are_student_t_on_the_log_scale(side):
 
 def test_given_random_and_auto_agree():
     test = made()
-    auto = test.fit(rng=1, max_fits=40_000)
+    auto = test.fit(rng=1, max_fits=10_000)
     fixed = test.fit(4000, rng=2)
     X, y = regression(40, 0)
     learners = ["ridge:10.0", "ridge:0.001"]
@@ -141,102 +137,6 @@ def test_given_random_and_auto_agree():
     )
 
 
-def test_a_ratio_the_other_way_round_is_the_reciprocal():
-    X, y = regression(40, 0)
-    one, other = (
-        uv.UStatisticTest(X, y, *pair, contrast="ratio").fit(300, rng=0)
-        for pair in (("ridge:10.0", "ridge:0.001"), ("ridge:0.001", "ridge:10.0"))
-    )
-    assert one.estimate * other.estimate == pytest.approx(1)
-    assert one.pvalue == pytest.approx(other.pvalue)
-    low, high = one.conf_int()
-    assert other.conf_int() == pytest.approx((1 / high, 1 / low))
-
-
-def test_no_units():
-    """Amounts in another currency have the same ratio."""
-    X, y = regression(30, 4)
-    found = [
-        uv.UStatisticTest(X, unit * y, train_mean, slope, contrast="ratio").fit(100, rng=0)
-        for unit in (1.0, 1000.0)
-    ]
-    assert found[0].estimate == pytest.approx(found[1].estimate)
-    assert found[0].conf_int() == pytest.approx(found[1].conf_int())
-
-
-def test_in_words():
-    result = made().fit(500, rng=0)
-    assert result.null_value == 1
-    assert result.estimand == "ratio of mean squared errors when learning from 19 observations"
-    text = result.summary(notes=True).as_text()
-    assert "first / second" in text
-    assert "se of log" in text
-    assert "estimand = 1" in text
-    share = 100 * (result.estimate - 1)
-    assert 1 < share < 9.9
-    assert f", {share:.1f}% more for the first learner (95% interval" in result.verdict
-    assert "logarithm" in " ".join(result.notes)
-    better = replace(result, estimate=0.5, pvalue=0.001)
-    assert better.verdict.startswith("The first learner (ridge:10.0) is better at the 5% level")
-    assert "50% less" in better.verdict
-    worse = replace(result, estimate=1.23, pvalue=0.001)
-    assert worse.verdict.startswith("The second learner (ridge:0.001) is better")
-    assert "23% more" in worse.verdict
-    assert "that ridge:10.0 and ridge:0.001 differ" in replace(result, pvalue=0.5).verdict
-
-
-def test_is_kept():
-    result = made().fit(100, rng=0)
-    again = uv.TestResult.from_dict(json.loads(result.to_json()))
-    assert again == result
-    assert again.contrast == "ratio"
-    assert result.settings["contrast"] == "ratio"
-
-
-@pytest.mark.parametrize("side", oracle.SIDES)
-def test_picture(side):
-    result = made(alternative=side).fit(100, rng=0)
-    ax = result.plot(Figure().subplots())
-    assert ax.get_xscale() == "log"
-    assert any(set(line.get_xdata()) == {1.0} for line in ax.get_lines())
-    left, right = ax.get_xlim()
-    assert 0 < left < result.estimate < right
-    assert ax.get_title("left").startswith("ridge:10.0 over ridge:0.001")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"loss": "auc"}, "an AUC is not a mean loss"),
-        ({"loss": "zero_one"}, "not for error rates"),
-        ({}, "not for error rates"),
-        ({"loss": [[0, -1], [5, 0]]}, "never negative"),
-        ({"loss": lambda y, p: p - y}, "never negative"),
-        ({"loss": "log", "null_value": 0}, "null_value must be positive for a ratio, got 0: use 1"),
-    ],
-)
-def test_ratios_of_something_else_are_refused(arguments, message):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
-    with pytest.raises(ValueError, match=message):
-        uv.UStatisticTest(X, y, "lda", "gaussian_nb", contrast="ratio", **arguments)
-
-
-def test_odd_arguments_are_refused():
-    X, y = regression(20, 0)
-    with pytest.raises(ValueError, match="contrast='ratio' compares two learners: pass other"):
-        uv.UStatisticTest(X, y, "ridge:1.0", contrast="ratio")
-    with pytest.raises(ValueError, match="contrast='odds' is unknown: use one of difference"):
-        uv.UStatisticTest(X, y, "ridge:1.0", "ridge:2.0", contrast="odds")
-    test = made(20)
-    with pytest.raises(ValueError, match="interval='hall' is not for ratios"):
-        test.fit(interval="hall")
-    with pytest.raises(ValueError, match="variance='clipped' is not for ratios"):
-        test.fit(variance="clipped")
-    with pytest.raises(ValueError, match="kappa_profile is about a mean of loss differences"):
-        test.kappa_profile()
-
-
 def test_without_an_answer():
     X, y = regression(20, 0)
     same = uv.UStatisticTest(X, y, "ridge:1.0", "ridge:1.0", contrast="ratio").fit(50, rng=0)
@@ -250,78 +150,13 @@ def test_without_an_answer():
     known = uv.UStatisticTest(X, X[:, 0], clairvoyant, "ridge:1.0", contrast="ratio")
     result = known.fit(50, rng=0)
     assert result.status.startswith("no ratio: the mean loss of a learner is 0")
-    assert "could not be" in result.verdict
-    result.plot(Figure().subplots())
-    result.summary(notes=True).as_text()
     few = made(20).fit(5, variance="jackknife", rng=0)
     assert few.status.startswith("too few resamples: 5 pairs")
 
 
-def test_bounded_losses_have_ratios():
-    brier = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
-    test = uv.UStatisticTest(X, y, "lda", "majority", loss=brier, contrast="ratio", learn_size=15)
-    assert test.fit(100, rng=0).estimand.startswith("ratio of mean brier losses")
-
-
-def test_differences_of_losses_with_tails_point_to_it():
-    X, y = regression(40, 0)
-    y[3] += 40
-    pair = ("ridge:10.0", "ridge:0.001")
-    difference = uv.UStatisticTest(X, y, *pair).fit(100, "jackknife", rng=0)
-    assert any("contrast='ratio'" in note for note in difference.notes)
-    ratio = uv.UStatisticTest(X, y, *pair, contrast="ratio").fit(100, rng=0)
-    assert not any("contrast='ratio'" in note for note in ratio.notes)
-
-
-class TestComparison:
-    def test_is_of_ratios(self):
-        X, y = regression(30, 0)
-        learners = ["ridge:10.0", "ridge:1.0", "knn:3"]
-        test = uv.TestSpec("ustatistic", fit={"n_pairs": 100})
-        found = uv.compare(X, y, learners, test, contrast="ratio", rng=0)
-        assert found.contrast == "ratio"
-        assert all(each.contrast == "ratio" for each in found.results.values())
-        assert found.settings["contrast"] == "ratio"
-        assert "ridge:10.0 / ridge:1.0" in found.summary(notes=True).as_text()
-        assert (found.frame.null_value == 1).all()
-        ax = found.plot(Figure().subplots())
-        assert ax.get_xscale() == "log"
-        assert any(set(line.get_xdata()) == {1.0} for line in ax.get_lines())
-        again = uv.Comparison.from_dict(json.loads(found.to_json()))
-        assert again == found
-        single = uv.UStatisticTest(X, y, *learners[:2], contrast="ratio").fit(100, rng=0)
-        assert found.result("ustatistic", *learners[:2]).estimate == single.estimate
-
-    def test_on_one_design(self):
-        X, y = regression(30, 0)
-        design = uv.designs.DisjointSets(14, 100)
-        test = uv.TestSpec("ustatistic", {"design": design})
-        found = uv.compare(X, y, ["ridge:10.0", "ridge:1.0"], test, contrast="ratio", rng=0)
-        assert found.result().contrast == "ratio"
-        assert found.result().null_value == 1
-
-    def test_the_test_that_has_it_is_the_default(self):
-        X, y = regression(20, 0)
-        found = uv.compare(X, y, [train_mean, slope], contrast="ratio", rng=0)
-        assert found.tests == ("ustatistic",)
-
-    def test_other_tests_are_refused(self):
-        X, y = regression(20, 0)
-        learners = ["ridge:10.0", "ridge:1.0"]
-        with pytest.raises(ValueError, match="corrected_t tests no ratio: use the test"):
-            uv.compare(X, y, learners, "corrected_t", contrast="ratio")
-        with pytest.raises(ValueError, match="decides it for all tests"):
-            uv.TestSpec("ustatistic", {"contrast": "ratio"})
-
-
-@pytest.mark.parametrize(
-    "design", [uv.designs.RandomSplits(1500, 0.5), uv.designs.KFold(2, n_repeats=750)]
-)
-def test_random_splits_of_one_size_are_admitted(design):
+def test_random_splits_of_one_size_are_admitted():
     X, y = regression(40, 1)
-    losses = uv.evaluate(["ridge:1.0", "knn:3"], X, y, design, rng=0)
+    losses = uv.evaluate(["ridge:1.0", "knn:3"], X, y, uv.designs.RandomSplits(1500, 0.5), rng=0)
     found = uv.UStatisticTest.from_losses(losses, contrast="ratio").fit()
     own = uv.UStatisticTest(X, y, "ridge:1.0", "knn:3", contrast="ratio", learn_size=20)
     expected = own.fit(n_pairs=2000, rng=1)

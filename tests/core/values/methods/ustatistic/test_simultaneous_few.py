@@ -20,7 +20,7 @@ def compared(learners=THREE, **fit):
     return uv.compare(X, Y, learners, test, correction="simultaneous", rng=3)
 
 
-@pytest.mark.parametrize("fits_of_each", [6, 10, 20, 50, 200])
+@pytest.mark.parametrize("fits_of_each", [6, 20, 200])
 def test_every_budget_answers(fits_of_each):
     for learners in (THREE, THREE[:2]):
         found = compared(learners, max_fits=fits_of_each * len(learners))
@@ -30,11 +30,6 @@ def test_every_budget_answers(fits_of_each):
         assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
 
 
-def test_fewer_fits_are_refused_before_the_first():
-    with pytest.raises(ValueError, match="needs at least 18 fits of 3 learners: raise max_fits"):
-        compared(max_fits=17)
-
-
 def test_each_difference_is_that_of_its_own_rounds():
     design = uv.designs.DisjointSets(learn_size=19, n_draws=6, n_sets=1)
     losses = uv.evaluate(THREE, X, Y, design, rng=1)
@@ -42,7 +37,6 @@ def test_each_difference_is_that_of_its_own_rounds():
     for (_, first, other), result in found.results.items():
         alone = uv.UStatisticTest.from_losses(losses, first, other).fit()
         assert (result.estimate, result.se, result.df) == (alone.estimate, alone.se, alone.df)
-        assert any("normal copula" in note for note in result.notes)
 
 
 def test_one_difference_is_the_single_test():
@@ -76,13 +70,6 @@ def test_a_normal_quantile_has_the_tail_of_students():
     assert as_normal(2.262157, 9) == pytest.approx(1.959964, abs=1e-5)
     assert as_normal(-2.262157, 9) == pytest.approx(-1.959964, abs=1e-5)
     assert as_normal(0.0, 9) == 0
-
-
-def test_slow_learners_get_ten_pairs_each():
-    def nearer(X_train, y_train, X_test):
-        return np.where(X_test[:, 0] > X_train[:, 0].mean(), 1, 0)
-
-    assert compared([nearer, *THREE[:2]], variance="few").n_fits == 60
 
 
 def smoother(column, loss, *, fails_on=(), stops_at=None):
@@ -121,30 +108,15 @@ def test_a_fit_that_fails_costs_its_pair_for_all_and_an_interrupt_answers(loss):
     for result in found.results.values():
         assert result.status == "ok"
         assert [result.diagnostics[name] for name in ("n_failed_pairs", "n_pairs")] == [1, 11]
-        assert any("was left out for all learners" in note for note in result.notes)
     assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
-    with pytest.raises(ValueError, match=r"split 9: .*2 of 6 pairs"):
-        jointly(loss, fails_on=[9, 11])
     stopped = jointly(loss, stops_at=11)
     assert len(stopped.results) == 3
     for result in stopped.results.values():
         assert result.status == "interrupted after 20 fits"
         assert result.diagnostics["n_pairs"] == 5
-    with pytest.raises(KeyboardInterrupt):
-        jointly(loss, stops_at=5)
 
 
-def test_slow_learners_get_two_hundred_fits_each_for_aucs_at_once():
-    learners = {name: smoother(k, "auc") for k, name in enumerate("abc")}
-    found = uv.compare(X, Y, learners, loss="auc", correction="simultaneous", rng=3)
-    assert found.n_fits == 600
-    assert {one.status for one in found.results.values()} == {"ok"}
-    assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
-
-
-@pytest.mark.parametrize(
-    ("fits_of_each", "variance"), [(60, "few"), (130, "few"), (800, "midpoint")]
-)
+@pytest.mark.parametrize(("fits_of_each", "variance"), [(60, "few"), (800, "midpoint")])
 def test_aucs_at_once_answer_by_few_fits_until_more_are_known(fits_of_each, variance):
     test = uv.TestSpec("ustatistic", fit={"max_fits": 3 * fits_of_each})
     found = uv.compare(X, Y, THREE, test, loss="auc", correction="simultaneous", rng=3)
@@ -163,7 +135,6 @@ def test_aucs_at_once_have_the_answers_of_single_tests(fit):
         alone = uv.UStatisticTest(X, Y, *names, loss="auc").fit(of_each // 2, "few", rng=3)
         assert (result.estimate, result.se, result.df) == (alone.estimate, alone.se, alone.df)
         assert result.status == "ok"
-        assert any("not been studied for AUCs" in note for note in result.notes)
     low, high = found.frame[["conf_low", "conf_high"]].to_numpy().T
     (first,) = (found.results["ustatistic", *THREE[:2]],)
     assert high[0] - low[0] > np.ptp(first.conf_int())

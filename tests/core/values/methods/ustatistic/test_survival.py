@@ -98,37 +98,6 @@ def test_folds_share_out_events_and_are_tested_out_of_fold():
     assert result.estimate == again.estimate == pytest.approx(losses.values.mean())
 
 
-def test_compare_takes_survival_times():
-    x, y = MANY.matrix, MANY.survival_times
-    found = uv.compare(x, y, ["cox:1.0", "cox:20.0"], metric="uno", rng=0)
-    assert "concordance (Uno) when learning from" in str(found).replace("\n", " ")
-
-
-def test_pairs_have_the_jackknife_alone():
-    test = uv.UStatisticTest(X, Y, first, metric="harrell", learn_size=3)
-    with pytest.raises(ValueError, match="is not for metrics that compare pairs of observations"):
-        test.fit(variance="midpoint")
-    result = test.fit(n_pairs="exact")
-    assert [name for name in result.diagnostics if name.startswith("variance_")] == [
-        "variance_jackknife"
-    ]
-    brier = uv.UStatisticTest(X, Y, chance, metric=uv.metrics.brier(10), learn_size=3)
-    assert "variance_midpoint" in brier.fit(n_pairs="exact").diagnostics
-
-
-def test_without_a_comparable_pair_the_status_says_so():
-    y = uv.survival(np.r_[1.0:9.0, 9.0], np.arange(9) == 8)
-    result = uv.UStatisticTest(X, y, first, metric="harrell", learn_size=3).fit(n_pairs="exact")
-    assert np.isnan(result.estimate)
-    assert result.status == (
-        "no estimate: concordance (Harrell) has no value here, because no pair is comparable, "
-        "because no time is longer than one with an event; add observations"
-    )
-    y = uv.survival(np.r_[1.0:10.0], np.arange(9) == 0)
-    late = uv.UStatisticTest(X, y, chance, metric=uv.metrics.brier(20), learn_size=3)
-    assert "nobody is followed up to 20" in late.fit(n_pairs="exact").status
-
-
 def test_few_fits_stand_in_where_the_jackknife_of_one_learner_is_open(monkeypatch):
     test = uv.UStatisticTest(MANY.matrix, MANY.survival_times, "cox:1.0", first, metric="harrell")
     known = test.fit(n_pairs=600, rng=0)
@@ -140,27 +109,3 @@ def test_few_fits_stand_in_where_the_jackknife_of_one_learner_is_open(monkeypatc
     assert own["estimate"] == expected["estimate"]
     assert own["se"] == pytest.approx(expected["se"], rel=0.3)
     assert own["se"] != expected["se"]
-    assert any("The table shows the standard error of few fits" in note for note in found.notes)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((X, Y.time, "cox"), "metric='harrell' needs survival times: pass uv.survival"),
-        ((X, Y, "lda"), "learner lda does not learn survival times: use 'cox'"),
-        ((X, Y, "ridge"), "learner ridge does not learn survival times: use 'cox'"),
-    ],
-)
-def test_what_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        uv.UStatisticTest(*arguments, metric="harrell")
-
-
-def test_structured_arrays_and_missing_values():
-    holey = np.array(X)
-    holey[0, 0] = np.nan
-    test = uv.UStatisticTest(
-        holey, Y.records, first, metric="harrell", learn_size=3, missing="drop"
-    )
-    assert test.sample.survival_times == Y.take(slice(1, None))
-    assert uv.UStatisticTest(holey, Y, first, metric="harrell", missing="drop").question.n_obs == 8

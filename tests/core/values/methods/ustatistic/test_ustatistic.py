@@ -8,9 +8,8 @@ import pytest
 
 import ucvtest as uv
 from tests.oracles import ustatistic as oracle
-from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
-from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
-from ucvtest.methods.ustatistic.reporting import _outside_notes
+from tests.support.cells import repeated
+from ucvtest.methods.ustatistic.estimation import Sampler
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -172,33 +171,6 @@ class TestOwnValues:
             assert result.tables["Learners"]["se"] == (0.0, 0.0)
 
 
-class TestFarOutside:
-    """What is said where the unbiased variance lies far outside the bounds of the clipped one."""
-
-    @pytest.mark.parametrize(
-        ("unbiased", "mc_se", "side"),
-        [
-            (7.4e-4, 1e-4, "above"),
-            (7.4e-4, 4e-4, None),  # within two Monte-Carlo errors of the bound
-            (2.5e-4, 1e-5, None),  # within a factor of two
-            (1.0e-4, 1e-6, None),
-            (2.0e-5, 1e-6, "below"),
-            (-3.0e-4, 5e-5, "below"),
-            (-3.0e-4, 5e-4, None),
-        ],
-    )
-    def test_rule(self, unbiased, mc_se, side):
-        values = {"unbiased": unbiased, "geometric": 0.8e-4, "jackknife": 1.3e-4, "estimate": 0.1}
-        values["clipped"] = float(np.clip(unbiased, 0.8e-4, 1.3e-4))
-        found = UStatisticEstimates(
-            MonteCarloEstimates(values, dict.fromkeys(values, mc_se)), "clipped", 100
-        )
-        said = list(_outside_notes(found))
-        assert [side] == [s for s in ("above", "below") if any(s in n for n in said)] or (
-            side is None and not said
-        )
-
-
 class TestSampling:
     X, y = classes(12, 5)
 
@@ -254,7 +226,7 @@ class TestKappaProfile:
         # The mean response has a kernel whose variance is known for every n.
         rng = np.random.default_rng(0)
         predicted, direct = [], []
-        for _ in range(300):
+        for _ in range(n_samples := repeated(300)):
             y = rng.normal(size=12)
             test = uv.UStatisticTest(np.zeros((12, 1)), y, "ridge:1e9", learn_size=2)
             predicted.append(test.kappa_profile(n_pairs="exact").variance(24))
@@ -262,7 +234,7 @@ class TestKappaProfile:
             # Squared error of the mean of two at a third: a U-statistic of degree two at heart.
             direct.append(1.5 * y.var(ddof=1))
         expected = np.var(direct, ddof=1)
-        error = np.std(predicted) / np.sqrt(300) + 0.1 * expected
+        error = np.std(predicted) / np.sqrt(n_samples) + 0.1 * expected
         assert abs(np.mean(predicted) - expected) < 3 * error
 
 
@@ -307,7 +279,7 @@ class TestInference:
         assert (asked.estimate, asked.variance) == (result.estimate, result.variance)
 
     @pytest.mark.seconds(4, reason="as many pairs as the error needs")
-    @pytest.mark.parametrize(("n", "learn_size"), [(60, 29), (60, 30), (15, 7)])
+    @pytest.mark.parametrize(("n", "learn_size"), [(60, 29), (15, 7)])
     def test_midpoint_and_its_monte_carlo_error(self, n, learn_size):
         X, y = normal_problem(n, 2)
         test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=learn_size)
@@ -316,7 +288,7 @@ class TestInference:
         j, m2 = d["variance_jackknife"], d["pair_effects"]
         assert d["variance_geometric"] == pytest.approx(j**2 / (j + m2))
         assert result.variance == pytest.approx(max((j + j**2 / (j + m2)) / 2, m2 / 2))
-        runs = [test.fit(n_pairs=2000, rng=seed) for seed in range(1, 25)]
+        runs = [test.fit(n_pairs=2000, rng=seed) for seed in range(1, 17)]
         spread = np.std([run.variance for run in runs], ddof=1)
         stated = np.sqrt(np.mean([run.diagnostics["mc_se_variance"] ** 2 for run in runs]))
         assert 0.6 < stated / spread < 1.7
@@ -518,24 +490,6 @@ def test_losses_of_evaluate_give_the_variance_of_from_pairs():
     np.testing.assert_allclose(found.variance, expected["variance"])
     np.testing.assert_allclose(found.estimate, expected["estimate"])
     np.testing.assert_allclose(found.diagnostics["mc_se_estimate"], expected["mc_se_estimate"])
-
-
-def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):
-    rng = np.random.default_rng(3)
-    y = np.arange(40) % 2
-    X = rng.normal(size=(40, 3)) + y[:, None]
-    losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(12, 200, 3), rng=0)
-    one = uv.UStatisticTest.from_losses(losses).fit()
-    monkeypatch.setattr("ucvtest.methods.ustatistic.estimation.STAGE_CELLS", 40 * 6 * 64)
-    stages = uv.UStatisticTest.from_losses(losses).fit()
-    own = uv.UStatisticTest(X, y, "lda", learn_size=12).fit(n_pairs=5000, rng=1)
-    # The residuals are of another additive fit, within the Monte-Carlo error.
-    for found in (one, stages):
-        assert found.status == "ok"
-        error = np.hypot(found.diagnostics["mc_se_variance"], own.diagnostics["mc_se_variance"])
-        assert abs(found.variance - own.variance) < 5 * error
-        error = np.hypot(found.diagnostics["mc_se_estimate"], own.diagnostics["mc_se_estimate"])
-        assert abs(found.estimate - own.estimate) < 5 * error
 
 
 @pytest.mark.parametrize(
