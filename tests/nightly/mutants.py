@@ -215,7 +215,7 @@ MUTANTS = [
         *("nested cross-validation: noise of folds", "stats/nested_cross_validation.py"),
         "[losses.var(ddof=1) / len(losses) for",
         "[losses.var(ddof=1) for",
-        "../../full/methods/classical/test_nested_cross_validation.py",
+        "methods/classical/test_nested_cross_validation.py",
     ),
     _mutant(
         *("clusters of linearised metrics", "stats/linearised.py"),

@@ -9,7 +9,6 @@ import pytest
 import ucvtest as uv
 from ucvtest.comparison import compare_losses as module
 from ucvtest.comparison import tests_on_losses
-from ucvtest.inference.base import HypothesisTest
 from ucvtest.stats import simultaneous
 from ucvtest.stats.simultaneous import MultivariateT
 
@@ -100,25 +99,6 @@ def test_learners_together_are_those_of_each_pair(name, monkeypatch):
     pd.testing.assert_frame_equal(many.frame, each.frame, check_exact=True)
     assert many.best_set() == each.best_set()
     assert many.to_dict().keys() == each.to_dict().keys()
-
-
-def test_results_are_made_when_they_are_asked_for(monkeypatch):
-    made = []
-    run = HypothesisTest.run
-
-    def counted(self, *arguments, **options):
-        made.append(self)
-        return run(self, *arguments, **options)
-
-    monkeypatch.setattr(HypothesisTest, "run", counted)
-    comparison = uv.compare_losses(predictions(n_learners=30), "mcnemar")
-    assert len(comparison.frame) == 435
-    assert len(made) == 1
-    assert comparison.result(learner="m3", other="m7").settings["other"] == "m7"
-    assert len(made) == 2
-    with pytest.raises(KeyError):
-        comparison.results["mcnemar", "m7", "m3"]
-    assert ("mcnemar", "m3", "m7") in comparison.results
 
 
 @pytest.mark.parametrize("n_obs", [20, 200])

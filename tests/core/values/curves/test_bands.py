@@ -155,16 +155,6 @@ def test_constant_predictions_and_two_clusters_answer():
     assert band.estimate.tolist() == [0.5]
 
 
-def test_levels_widen_intervals(data):
-    y, first, _ = data
-    widths = [
-        (band.high - band.low, band.high_all - band.low_all)
-        for band in (uv.curves.roc(y, {"a": first}, alpha=alpha).band() for alpha in (0.01, 0.2))
-    ]
-    assert (widths[0][0] >= widths[1][0]).all()
-    assert (widths[0][1] >= widths[1][1]).all()
-
-
 METRICS = {
     "sensitivity": (uv.curves.roc, "recall"),
     "specificity": (uv.curves.roc, "specificity"),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import get_scorer_names
 
-import ucvtest as uv
 from ucvtest.data.output import OUTPUTS
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.design import Design
@@ -13,9 +12,8 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.metrics.means import LOSSES, OF_SEVERAL
-from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import known_metric, recorded_metric
+from ucvtest.metrics.recorded import recorded_metric
 from ucvtest.metrics.scorers import MEANS, chosen_loss
 
 N_OBS, N_SETS = 40, 12
@@ -164,59 +162,3 @@ def test_scores_of_pairs_move_with_the_order_alone():
     assert AUC.function(labels, np.zeros(30)) == 0.5
     assert np.isnan(AUC.function(labels[labels], scores[labels]))
     assert AUC.function(np.array([True, False]), np.array([np.inf, -np.inf])) == 1.0
-
-
-@pytest.mark.parametrize(
-    "loss", [None, "zero_one", "accuracy", "auc", "roc_auc", AUC, [[0, 1], [2, 0]]]
-)
-def test_what_users_pass_is_a_metric(loss):
-    metric = as_metric(loss, has_classes=True)
-    assert metric.name in ("zero_one", "auc", "matrix")
-    assert metric.ranks_pairs == (metric is AUC)
-
-
-def test_names_are_looked_up_without_aliases():
-    assert known_metric("auc") is AUC
-    assert known_metric("squared") is LOSSES["squared"]
-    assert known_metric("roc_auc") is known_metric("f1") is known_metric(None) is None
-
-
-class TestTablesOfLosses:
-    """The metric of `Losses` is the one that they are of, or what is known of it."""
-
-    y = np.arange(20) % 2
-
-    def test_known_ones(self):
-        rng = np.random.default_rng(0)
-        rules = {"one": rng.uniform(size=20)}
-        assert uv.Losses.from_predictions(self.y, rules, loss="auc").metric is AUC
-        assert uv.Losses.from_predictions(self.y, rules, loss="log").metric is LOSSES["log"]
-        assert not uv.Losses.from_predictions(self.y, rules, loss="log").metric.counts_errors
-
-    def test_scores_and_weights(self):
-        scores = {"one": np.linspace(0, 1, 20)}
-        metric = uv.Losses.from_predictions(None, scores, loss="score").metric
-        assert metric.is_mean
-        assert metric.greater_is_better
-        labels = {"one": self.y[::-1]}
-        weighted = uv.Losses.from_predictions(self.y, labels, sample_weight=np.arange(20)).metric
-        assert weighted.is_mean
-        assert not weighted.counts_errors
-        assert weighted.bounds == (0.0, 1.0)
-
-    @pytest.mark.parametrize("rises", [True, False])
-    def test_means_alone(self, rises):
-        scores = {"one": [0.1, 0.3]}
-        losses = uv.Losses.from_scores(scores, n_learn=5, n_test=5, greater_is_better=rises)
-        assert losses.metric.per_test_set
-        assert losses.metric.greater_is_better == losses.greater_is_better == rises
-
-    def test_of_learners(self):
-        X = np.random.default_rng(0).normal(size=(20, 2))
-        for loss, kind in (("zero_one", "is_mean"), ("auc", "ranks_pairs")):
-            losses = uv.evaluate("lda", X, self.y, uv.designs.KFold(2), loss, rng=0)
-            assert getattr(losses.metric, kind)
-            assert losses.metric.name == losses.loss
-        losses = uv.evaluate("lda", X, self.y, uv.designs.KFold(2), scoring="f1", rng=0)
-        assert losses.metric.per_test_set
-        assert losses.metric.greater_is_better

@@ -10,7 +10,7 @@ import ucvtest as uv
 from tests.oracles import survival as oracle
 from ucvtest.metrics import pairs_in_sets
 from ucvtest.metrics.censoring import Censoring
-from ucvtest.metrics.named import as_smooth_metric, named_smooth_metric
+from ucvtest.metrics.named import named_smooth_metric
 
 N = 40
 
@@ -159,29 +159,3 @@ def test_names_are_read_again(name):
     assert metric.name == found.name == name
     assert (found.times, found.ranks, found.output) == (metric.times, metric.ranks, metric.output)
     assert found.of_survival
-
-
-def test_other_names_lead_to_harrells():
-    for name in ("c_index", "cindex", "concordance", "concordance_index"):
-        assert as_smooth_metric(name).name == "harrell"
-
-
-EVERYBODY = {"a": [0.1, 0.2, 0.3, 0.4]}
-WITHOUT_VALUE = [
-    ("harrell", [3, 2, 1, 4], [0, 0, 0, 1], "no pair is comparable"),
-    ("harrell", [1, 1, 1, 1], [1, 1, 1, 1], "no pair is comparable"),
-    ("harrell(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
-    ("uno(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
-    ("auc(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
-    ("auc(4)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody is followed beyond 4"),
-    ("brier(5)", [3, 2, 1, 4], [1, 0, 0, 0], r"nobody is followed up to 5"),
-]
-
-
-@pytest.mark.parametrize(("metric", "time", "event", "reason"), WITHOUT_VALUE)
-def test_what_leaves_no_value_is_a_status(metric, time, event, reason):
-    losses = uv.Losses.from_predictions(uv.survival(time, event), EVERYBODY, metric=metric)
-    result = uv.HoldOutTest.from_losses(losses).fit()
-    assert math.isnan(result.estimate)
-    assert f"has no value here, because {reason}" in result.status
-    assert "test more observations" in result.status

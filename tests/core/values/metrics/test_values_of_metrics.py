@@ -16,8 +16,7 @@ import ucvtest as uv
 from tests.oracles import metrics as oracle
 from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric
-from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised
-from ucvtest.metrics.working_point import PartsOfTested
+from ucvtest.metrics.smooth import Cells, linearised
 
 ALONE = {"zero_division": np.nan}
 """Of one class 0/0 is NaN; in averages it counts 0."""
@@ -367,17 +366,6 @@ def test_gradients_of_own_functions_are_those_of_jax(function, shape):
     np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-9)
 
 
-def test_own_metrics_are_those_of_ours():
-    y, p = random_labels(4)
-    own = uv.metrics.Cells(lambda P: np.trace(P) - P.sum(1) @ P.sum(0), "covariance")
-    found = values_of(own, y, p)
-    assert found.mean() == pytest.approx(oracle.table_of((y, p), 2).trace() - _expected(y, p))
-    y = np.random.default_rng(0).normal(size=20)
-    p = y + np.arange(20) % 3
-    own = uv.metrics.Moments(oracle.error_and_response, oracle.r2, "mine")
-    np.testing.assert_allclose(values_of(own, y, p), values_of("r2", y, p), rtol=1e-8)
-
-
 UNITS = ((1, 0), (1, 300), (1000, 5e4), (1e-4, 0), (1e4, 3e5))
 """Factor and shift of a response: dollars, kelvins, metres for kilometres ..."""
 
@@ -454,56 +442,12 @@ def test_own_copies_have_our_numbers_for_rare_classes(name, size):
         assert found[2] == pytest.approx(expected[2], rel=1e-4, abs=error, nan_ok=True)
 
 
-def test_own_probabilities_have_our_numbers():
-    rng = np.random.default_rng(2)
-    y, p = np.arange(50) % 2, rng.uniform(0.05, 0.95, 50)
-    for name in ("brier_skill", "log_skill"):
-        ours = SMOOTH[name].made_for((0, 1))
-        own = uv.metrics.Moments(ours.numbers, ours.values, "own", output="probability")
-        found, expected = (
-            numbers_about(uv.Losses.from_predictions(y, {"p": p}, metric=metric))
-            for metric in (own, name)
-        )
-        assert found == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("unit", [(1, 300), (1e4, 3e5)])
-def test_own_copies_have_our_numbers_for_learners(unit):
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(40, 2))
-    y = unit[0] * (X[:, 0] + rng.normal(size=40)) + unit[1]
-    found, expected = (
-        uv.UStatisticTest(X, y, "ridge:1", "knn:3", metric=metric).fit(max_fits=60, rng=0)
-        for metric in (uv.metrics.Moments(*RAW["r2"], "own"), "r2")
-    )
-    assert (found.estimate, found.se) == pytest.approx((expected.estimate, expected.se), rel=1e-5)
-    bias = expected.diagnostics["second_order_bias"]
-    assert found.diagnostics["second_order_bias"] == pytest.approx(bias, rel=1e-4)
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_own_functions_that_are_infinite_have_no_value():
     """Without a warning of ours: there is one case of class 1, and no error."""
     own = uv.metrics.Cells(lambda P: -np.inf if P[0, 1] == 0 else float(np.log(P[0, 1])), "own")
     losses = uv.Losses.from_predictions([0, 0, 0, 1], {"a": [0, 0, 0, 1]}, metric=own)
     assert uv.HoldOutTest.from_losses(losses).fit().status.startswith("no estimate")
-
-
-def _expected(y, p):
-    return sum(np.mean(y == k) * np.mean(p == k) for k in (0, 1))
-
-
-def test_moments_take_many_means_at_once():
-    y = np.arange(20.0) % 2
-    p = np.linspace(0.1, 0.9, 20)
-    for name in OF_MEANS:
-        function = SMOOTH[name].made_for((0, 1))
-        if not isinstance(function, Moments):
-            continue
-        means = np.stack([function.means(y, p), function.means(y, p / 2)])
-        each = [function.value_and_gradient(one)[0] for one in means]
-        np.testing.assert_allclose(function.values(means), each)
-        assert linearised(function, y, p).mean() == pytest.approx(each[0])
 
 
 def test_a_prediction_left_open_is_half_of_each():
@@ -528,25 +472,3 @@ def test_0_over_0_is_none_and_what_has_no_gradient_is_constant():
     assert values_of("g_mean", y, p).tolist() == [0, 0, 0, 0]
     assert value_of("recall", y, p) == 0
     assert values_of("rmse", np.arange(4.0), np.arange(4.0)).tolist() == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("step", [1.0, 0.5])
-def test_metrics_of_the_same_predictions_count_them_once(step, monkeypatch):
-    """Also where predictions half-way between two classes are ties."""
-    rng = np.random.default_rng(4)
-    y = rng.integers(0, 3, 60).astype(float)
-    rules = step * rng.integers(0, 1 + int(2 / step), (2, 60))
-    functions = [as_smooth_metric(name).made_for([0, 1, 2]) for name in ("mcc", "kappa")]
-    expected = [[linearised(function, y, rule) for rule in rules] for function in functions]
-    counted, parts = [], PartsOfTested(y, rules)
-
-    def of(*arguments):
-        counted.append(arguments)
-        return observed(*arguments)
-
-    observed = ObservedCells.of
-    monkeypatch.setattr(ObservedCells, "of", of)
-    for function, values in zip(functions, expected, strict=True):
-        np.testing.assert_array_equal(parts.linearised(function), values)
-        assert len(parts.directions(function, [1])) == 1
-    assert len(counted) == 2

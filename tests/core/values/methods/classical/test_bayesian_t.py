@@ -96,11 +96,6 @@ def test_the_credible_interval_is_the_confidence_interval_of_the_corrected_t():
     assert result.diagnostics["p_right"] == pytest.approx(corrected.pvalue)
 
 
-def test_one_sided_credible_interval():
-    result = posterior_of(random_losses(draw(uv.BayesianTTest)), alternative="less")
-    assert result.conf_int()[0] == -math.inf
-
-
 def test_one_learner_has_an_interval_and_no_probabilities():
     test = uv.BayesianTTest(X, Y, "lda")
     result = test.fit(rng=0)

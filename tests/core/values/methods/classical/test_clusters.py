@@ -217,18 +217,6 @@ def test_standard_errors_of_evaluations_are_millers():
 # --------------------------------------------------------------------------------- what is shared
 
 
-@pytest.mark.parametrize("cls", [uv.McNemarTest, uv.DeLongTest, uv.HoldOutTest])
-def test_learning_sets_are_counted_in_clusters(cls):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
-    design = uv.designs.HoldOut(1 / 3)
-    test = cls(X, y, "lda", "knn:3", design=design, groups=np.arange(60) // 2)
-    result = test.fit(rng=0)
-    assert result.settings["learn_size"] == 20
-    assert " 20 " in result.estimand
-    assert " 40 " not in result.estimand
-
-
 def test_a_class_in_one_cluster_has_no_variance():
     y = (PATIENT == 3) * 1
     scores = uv.Losses.from_predictions(y, {"a": np.arange(N)}, loss="auc", groups=PATIENT)

@@ -139,14 +139,6 @@ class TestCases:
         )
         assert not kept.all()
 
-    def test_from_data_a_fold_with_one_class_is_admitted(self):
-        fold = np.where(Y == 1, FOLDS[0] % 2, FOLDS[0])
-        rows = np.arange(N)
-        splits = [(rows[fold != k], rows[fold == k]) for k in range(3)]
-        X = RNG.normal(size=(N, 2)) + Y[:, None]
-        result = uv.CrossValidationWaldTest(X, Y, "lda", loss="auc", design=splits).fit(rng=0)
-        assert result.status == "ok"
-
     def test_too_few_of_a_class(self):
         y = (np.arange(N) == 0).astype(int)
         result = fit(losses_of(SCORES[:, :1], FOLDS[:1], y))

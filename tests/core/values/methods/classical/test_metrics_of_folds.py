@@ -79,29 +79,3 @@ def test_a_cell_that_is_empty_has_an_interval():
     low, high = result.conf_int()
     assert result.estimate == high == 1
     assert 0.8 < low < 1
-
-
-def test_no_value_is_said_in_every_test_of_folds():
-    X, y = np.arange(40.0)[:, None], np.repeat([0, 0, 0, 1], 10)
-    losses = uv.evaluate(["majority", "majority"], X, y, design=5, metric="precision", rng=0)
-    for test in (uv.CorrectedTTest, uv.CrossValidationWaldTest):
-        result = test.from_losses(losses, 0).fit()
-        assert np.isnan(result.estimate)
-        assert "precision is 0/0 here" in result.status
-
-
-def test_rows_of_uneven_clusters_count_alike_from_data_and_from_losses():
-    rng = np.random.default_rng(3)
-    groups = np.repeat(np.arange(24), 1 + np.arange(24) % 4)
-    X = rng.normal(size=(len(groups), 2))
-    y = (X[:, 0] + rng.normal(size=len(groups)) > 0).astype(int)
-    given = {"groups": groups, "metric": "f1", "design": 5}
-    losses = uv.evaluate(["lda", "nearest_centroid"], X, y, rng=0, **given)
-    assert losses.usual_weight == "row"
-    for test in (uv.CorrectedTTest, uv.CrossValidationWaldTest):
-        found = test.from_losses(losses)
-        assert found.clusters.weight == "row"
-        fitted = test(X, y, "lda", "nearest_centroid", **given).fit(rng=0)
-        result = found.fit()
-        assert result.estimate == pytest.approx(fitted.estimate, abs=1e-12)
-        assert result.se == pytest.approx(fitted.se, abs=1e-12)

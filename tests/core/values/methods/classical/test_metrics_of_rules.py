@@ -358,15 +358,6 @@ def test_order_of_rows_and_of_rules_changes_nothing(name, groups):
         assert sorted(sign * end for end in each.conf_int()) == pytest.approx(expected.conf_int())
 
 
-def test_names_of_labels_change_nothing():
-    y, a, b = labels(4)
-    words = np.array(["d", "b", "a", "c"])
-    for name in ("f1_macro", "mcc", "kappa"):
-        found = fitted(losses_of(words[y], words[a], words[b], metric=name), "a", "b")
-        expected = fitted(losses_of(y, a, b, metric=name), "a", "b")
-        assert found.conf_int() == pytest.approx(expected.conf_int())
-
-
 # --------------------------------------------------------------------------------------- edges
 
 
@@ -516,22 +507,6 @@ def test_a_rule_without_a_value_leaves_the_others_their_answer():
 
 
 # --------------------------------------------------------------------------------------- names
-
-
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [
-        ("f1_score", "f1"),
-        ("matthews_corrcoef", "mcc"),
-        ("cohen_kappa_score", "kappa"),
-        ("balanced_accuracy_score", "balanced_accuracy"),
-        ("sensitivity", "recall"),
-        ("ppv", "precision"),
-    ],
-)
-def test_other_names_are_the_same_metric(alias, name):
-    y, a, _ = labels(2)
-    assert losses_of(y, a, metric=alias).loss == name
 
 
 @pytest.mark.filterwarnings("ignore:no confidence interval")

@@ -128,17 +128,6 @@ def test_risks_of_several_folds_are_never_compared():
         assert found.values == pytest.approx(plain.values, rel=1e-9)
 
 
-def test_plans_and_margins():
-    losses = losses_of("harrell")
-    planned = uv.plan(losses, learner="a", width=0.1)
-    result = fit(losses, "a")
-    low, high = result.conf_int()
-    assert uv.plan(losses, learner="a", width=high - low).n_needed == pytest.approx(N, abs=1)
-    assert planned.n_needed > N
-    judged = fit(losses, "a", "b").noninferiority(0.2)
-    assert judged.decision == "pass"
-
-
 def test_what_does_not_vary_is_degenerate():
     perfect = uv.Losses.from_predictions(
         uv.survival(np.arange(9) + 1, np.ones(9)),
@@ -149,17 +138,6 @@ def test_what_does_not_vary_is_degenerate():
     assert alone.estimate == 1
     assert "degenerate: every pair that counts" in alone.status
     assert "the same score at every observation" in both.status
-
-
-def test_no_value_in_one_of_the_sets_is_a_status_in_all_tests():
-    one_by_one = losses_of("harrell", fold=np.arange(N))
-    result = fit(one_by_one, "a", test=uv.CrossValidationWaldTest)
-    assert "no two comparable observations were tested by the same rule" in result.status
-    assert math.isnan(result.estimate)
-    early = losses_of("harrell(0.001)", fold=FOLD)
-    for test in (uv.CorrectedTTest, uv.CrossValidationWaldTest):
-        result = fit(early, "a", test=test)
-        assert "nobody had the event by 0.001" in result.status
 
 
 BAD = {
