@@ -12,7 +12,7 @@ from tests.oracles import influence as oracle
 from tests.support.samples import rows_class_by_class
 from ucvtest.kernels import influence
 from ucvtest.kernels.influence.estimate import Rows
-from ucvtest.kernels.influence.sums import PairCounts
+from ucvtest.kernels.influence.sums import LearningSets, PairCounts
 
 
 def draw_bootstrap(rng, n_repeats, sizes):
@@ -305,6 +305,19 @@ class TestMonteCarloErrors:
         stated = np.mean([run.mc_bias_variance for run in runs])
         # 16 values with 59 degrees of freedom each.
         assert stated == pytest.approx(expected, rel=0.2)
+        # The variance of a sum of independent groups is that of one, times their number.
+        groups, divisor = runs[0].by_group, runs[0].divisor
+        of_sum = len(groups) * groups.var(axis=0, ddof=1)
+        assert runs[0].mc_bias_variance == pytest.approx((of_sum / divisor**2).sum())
+
+    def test_noise_of_shares_is_that_of_a_linear_third_term(self, rng):
+        members, n, learnt = np.array([0, 2, 3, 5, 7, 8]), 6, rng.integers(3, 8, size=9) * 1.0
+        sets = LearningSets(*np.zeros((4, 1)), learnt, n_rows=10)
+        moved = rng.normal(size=(4, n))
+        moved -= moved.mean(axis=1, keepdims=True)
+        share = learnt[members].mean() / 10
+        third = np.where(np.eye(n) > 0, -share, share / (n - 1))
+        np.testing.assert_allclose(sets.noise_of_shares(members, moved), moved - moved @ third)
 
 
 class TestAdHoc:
