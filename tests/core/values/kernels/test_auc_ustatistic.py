@@ -178,7 +178,7 @@ class TestRandomLearningSets:
             scores, learnt, problem.y, other if two else None, exact=True
         )
         all_found = []
-        for _ in range(8):
+        for _ in range(4):
             rows = rng.integers(len(learnt), size=2000)
             found = auc_ustatistic.from_scores(
                 scores[rows], learnt[rows], problem.y, other[rows] if two else None
@@ -189,7 +189,7 @@ class TestRandomLearningSets:
         for name in ("auc", "variance", "jackknife", "pair_effects"):
             values = np.array([each[name] for each in all_found])
             error = values.std(ddof=1) / math.sqrt(len(values))
-            assert abs(values.mean() - exact[name]) < 4.8 * error, name  # t with 7 df: 1 in 500
+            assert abs(values.mean() - exact[name]) < 10.2 * error, name  # t with 3 df: 1 in 500
 
     def test_products_of_blocks_hold_no_monte_carlo_noise(self):
         problem, rng = Problem(6, 6), np.random.default_rng(0)
@@ -210,7 +210,7 @@ class TestRandomLearningSets:
         rng = np.random.default_rng(2)
         y, points = np.repeat([1, 0], 6), rng.normal(size=12)
         found = []
-        for _ in range(80):
+        for _ in range(40):
             learnt = rows_class_by_class(rng, 120, (6, 6), (2, 2))
             scores = np.tanh(learnt @ (points * y) + 0.3)[:, None] * points + np.sin(7 * points)
             found.append(auc_ustatistic.from_scores(scores, learnt, y))

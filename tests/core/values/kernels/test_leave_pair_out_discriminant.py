@@ -113,7 +113,7 @@ def test_shares_are_those_of_whole_numbers(n, w):
 
 
 def test_large_distributions_are_symmetric_and_have_their_moments():
-    n, w = 1200, 500
+    n, w = 340, 160
     null = wilcoxon_null(n, w)
     share, n_pairs = null.probabilities, w * (n - w)
     assert share.dtype == float

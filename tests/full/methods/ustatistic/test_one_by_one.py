@@ -305,7 +305,7 @@ def test_the_answer_is_that_of_the_losses_of_all_other_pairs(n_pairs, variance):
 
 
 def test_a_checkpoint_of_predictions_goes_on(monkeypatch, tmp_path):
-    test, path = uv.UStatisticTest(X, Y, {"own": learner()}, metric="f1"), tmp_path / "kept"
+    test, path = uv.UStatisticTest(X, Y, {"own": BySet()}, metric="f1"), tmp_path / "kept"
     whole = test.fit(6, "few", rng=1)
     kept = stopping_after(6, monkeypatch)
     assert test.fit(6, "few", rng=1, checkpoint=path).status.startswith("interrupted after")

