@@ -490,6 +490,20 @@ OF_FITS = [
 ]
 
 OF_LOSSES = [
+    ROW("design", "neither learnt from", "tested",
+        lambda: uv.InfluenceFunctionTest.from_losses(
+            uv.evaluate("majority", X, Y, uv.designs.SplitHalves(2, 1), rng=0))),
+    ROW("groups", "null distribution", "from X and y",
+        lambda: uv.LeavePairOutTest.from_losses(
+            uv.evaluate("lda", X, Y, 3, "auc", groups=GROUPS, rng=0))),
+    ROW("design", "repeated 2 times", "may be",
+        lambda: uv.McNemarTest(X, Y, *TWO, design=uv.designs.KFold(4, 2))),
+    ROW("design", "between 2 and 12", "about one size",
+        lambda: uv.CorrectedTTest(X, Y, *ONE,
+            design=PredefinedSplit(np.repeat([0, 1, 2], [2, 10, 12])))),
+    ROW("group_weight", "f1", "rows count alike",
+        lambda: uv.HoldOutTest.from_losses(judged("f1", groups=GROUPS), "a",
+            group_weight="group")),
     ROW("learner", "tree", "one of a, b",
         lambda: uv.CorrectedTTest.from_losses(in_folds(), "tree")),
     ROW("learner", "'a'", "two different",
@@ -918,6 +932,15 @@ OF_FORMS = [
 
 # fmt: off
 OF_TABLES = [
+    ROW("own", "no derivative", "differences",
+        lambda: judged(uv.metrics.Cells(lambda table: abs(table[1, 1] - np.mean(Y * LABELS["a"])),
+            "own"))),
+    ROW("step", "returns 1", "shares",
+        lambda: judged(uv.metrics.Cells(lambda table: float(table[1, 1] > 0.2), "step"))),
+    ROW("limits", "5", "correct the limits",
+        lambda: judged(uv.metrics.Cells(lambda table: 4 + table.trace(), "own", limits=(0, 1)))),
+    ROW("brier", "net_benefit", "make the losses",
+        lambda: judged("net_benefit(0.2)", given=CHANCES).about("brier")),
     ROW("predictions", "ndarray", "names to columns", lambda: judged("mcc", given=X)),
     ROW("predictions", "contains 6, 7", "labels of the same type",
         lambda: uv.Losses.from_predictions(Y, {"a": Y + 6}, loss=[[0, 1], [1, 0]])),
@@ -991,8 +1014,34 @@ OF_TABLES = [
 
 KERNELS = uv.kernels
 
+
+def turned(n_sets: int) -> np.ndarray:
+    """Learning sets of eight, so that every row is tested."""
+    return np.stack([np.roll(np.arange(24) < 8, 11 * each) for each in range(n_sets)])
+
+
 # fmt: off
 OF_KERNELS = [
+    ROW("repeats", "12 of 16 pairs", "26 repeats",
+        lambda: KERNELS.influence.auc(np.zeros((10, 8)), np.tile([1, 1, 0, 0], (10, 2)),
+            np.arange(8) < 4)),
+    ROW("repeats", "12 of 24 observations", "repeats would do",
+        lambda: KERNELS.influence.error(np.zeros((9, 24)), np.tile(np.arange(24) < 12, (9, 1)))),
+    ROW("tested", "from 4 to 5", "one size",
+        lambda: KERNELS.influence.error(np.zeros((2, 8)), [[1] * 4 + [0] * 4, [1] * 5 + [0] * 3])),
+    ROW("counts", "integers", "zero or more",
+        lambda: KERNELS.influence.error(np.zeros((2, 4)), np.eye(4)[:2], (1 - np.eye(4)[:2]) / 2)),
+    ROW("scores", "10 learning sets", "at least 96",
+        lambda: KERNELS.auc_ustatistic.from_scores(np.zeros((10, 24)), turned(10), Y)),
+    ROW("exact", "2 rows", "learning sets once",
+        lambda: KERNELS.auc_ustatistic.from_scores(np.zeros((2, 24)), turned(2), Y, exact=True)),
+    ROW("pos_label", "for scores", "each class",
+        lambda: KERNELS.auc_ustatistic.from_scores(np.zeros((200, 24)), turned(200), Y,
+            pos_label=1)),
+    ROW("D1", "outside the learning sets", "finite",
+        lambda: KERNELS.ustatistic.from_pairs(np.nan * X.T, X.T, TESTED[:2], TESTED[2:])),
+    ROW("clusters", "got 1", "draw more",
+        lambda: KERNELS.ustatistic.from_pairs(X.T[:1], X.T[:1], TESTED[:1], TESTED[1:2])),
     ROW("scores", "(2, 3)", "shape (n, n)",
         lambda: KERNELS.leave_pair_out.errors(np.ones((2, 3)), [0, 1])),
     ROW("y", "0 and 1", "both", lambda: KERNELS.leave_pair_out.errors(np.eye(2), [1, 1])),
