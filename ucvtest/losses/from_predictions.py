@@ -31,11 +31,11 @@ from ucvtest.data.sample import (
     code_labels,
     count_missing,
     declared_order,
-    difference_of_indices,
     fault_of_dates,
     has_index,
     numbers_other_order,
     ordered_categories,
+    refuse_other_order,
     taken_for_classes,
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
@@ -421,13 +421,11 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         return
     (first, reference), *other_rows = indexed.items()
     for name, user_rows in other_rows:
-        difference = difference_of_indices(reference, user_rows)
-        if difference:
-            raise ValueError(
-                f"{first:.80} and {name:.80} have {difference}, but rows are matched by position: "
-                f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
-                "already correspond"
-            )
+        remedy = (
+            f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
+            "already correspond"
+        )
+        refuse_other_order(f"{first:.80}", reference, f"{name:.80}", user_rows, remedy)
     if y is not None and first != "y" and numbers_other_order(reference.index):
         raise ValueError(
             f"{first:.80} has rows numbered in another order than y, which has no names of rows: "
