@@ -254,7 +254,8 @@ def from_predictions(
         )
     if folds is None:
         fields = in_rounds[0]
-        design = Design.of_fixed_rules(fields.get("predictions", fields.get("values")).shape[1])
+        kept = "predictions" if "predictions" in fields else "values"
+        design = Design.of_fixed_rules(fields[kept].shape[1])
         settings = {"source": "predictions"}
     else:
         fields = folds.joined(in_rounds)
@@ -282,7 +283,8 @@ def from_predictions(
     settings |= fields.pop("settings") | positive_setting(fields.pop("positive", None))
     if dates := fault_of_dates(y, *rules.values()):
         settings[DATES] = dates
-    fields.setdefault("means", resample_means(fields["values"], design))
+    if "means" not in fields:
+        fields["means"] = resample_means(fields["values"], design)
     clusters = as_groups(groups, design.n_obs)
     return cls(
         design=design,
@@ -455,9 +457,9 @@ def _numbers(
     classes: np.ndarray | None,
     pos_label: Any,
     declared: Sequence[Any],
-) -> tuple[dict[str, np.ndarray], dict[str, list[Any]]]:
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """A number for each observation, about the positive class if there are any; settings."""
-    settings: dict[str, list[Any]] = {}
+    settings: dict[str, Any] = {}
     if classes is not None:
         # Ranks may be those of one class against the rest.
         if pos_label is None or not (metric.ranks_pairs or _ranks_scores(metric)):
@@ -640,15 +642,13 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     everywhere = np.ones(stacked.shape[:2], dtype=bool)
     values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
     cost = None if scored.matrix is None else cost_of_errors(scored.matrix)
-    if cost not in (None, 1):
-        settings[COST_OF_ERRORS] = cost
     return {
         "loss": scored.reported_name,
         "values": values if units is None else units.of(values),
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.reported_bounds,
-        "settings": settings,
+        "settings": settings | ({} if cost in (None, 1) else {COST_OF_ERRORS: cost}),
         **({} if units is None else {"greater_is_better": units.greater_is_better}),
         **positive,
     }

@@ -280,7 +280,7 @@ class Losses:
         cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **other_fields: Any
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
-        about = {"design": design, "predictions": predictions}
+        about: dict[str, Any] = {"design": design, "predictions": predictions}
         target, event = other_fields["target"], other_fields.get("event")
         parts = parts_of(**about, target=target, event=event)
         settings = other_fields["settings"]
