@@ -193,20 +193,18 @@ def evaluate(
     execution = replace(execution, progress=Progress(saved_fits))
     with nullcontext() if saved_fits is None else saved_fits:
         if saved_fits is not None:
-            metric_or_loss = {
+            question = {
                 "call": "evaluate",
                 "X": X,
                 "y": y,
                 "loss": metric_or_loss,
                 "groups": groups,
                 **problem.weights_asked,
-            }
-            metric_or_loss |= {
                 "pos_label": pos_label,
                 "backend": backend,
                 "design": (plan.words, drawn_design),
             }
-            saved_fits.begin(metric_or_loss, problem.learners, execution.seed or 0)
+            saved_fits.begin(question, problem.learners, execution.seed or 0)
         with hooks.fitting(fitting_problem), progress_bar(progress, "evaluate", "fit") as bar:
             warn_of_learners(fitting_problem.learners.values())
             execution = replace(execution, bar=bar)
