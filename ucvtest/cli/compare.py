@@ -391,9 +391,9 @@ def _run_test(
             missing = shared.get("missing", "raise")
             features, response, groups, _ = complete_rows(X, y, shared.get("groups"), missing)
             # The test that is made then warns about striking rows.
-            return Problem.of_loss_or_auc(
-                *(Reported(features), response, list(learners), metric_or_loss),
-                several_classes=True,
+            return Problem.of(
+                *(Reported(features), response, list(learners)),
+                loss=metric_or_loss,
                 groups=groups,
                 **of_classes,
             )

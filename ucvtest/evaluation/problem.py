@@ -140,23 +140,6 @@ class Problem:
         problem = cls(sample, {}, metric, backend, weight, clusters, row_weights)
         return problem.with_learners(learners_by_name)
 
-    @classmethod
-    def of_loss_or_auc(
-        cls,
-        X: Any,
-        y: Any,
-        learners: Any,
-        loss: Any,
-        *,
-        several_classes: bool = False,
-        **arguments: Any,
-    ) -> Self:
-        """The same; an AUC without two classes is refused unless allowed."""
-        problem = cls.of(X, y, learners, loss=loss, **arguments)
-        if problem.metric.ranks_pairs and not several_classes:
-            check_two_classes(problem.sample)
-        return problem
-
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same data and metric with other learners."""
         suited = {
