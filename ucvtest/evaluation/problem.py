@@ -136,7 +136,10 @@ class Problem:
                         "group the same: pass group_weight='row', or weights={'fit': ...}"
                     )
         if features is X:
-            warn_of(sample)
+            # Of rows that cannot be independent.
+            for remark in sample.remarks:
+                if remark.warns:
+                    warn_caller(remark.text)
         problem = cls(sample, {}, metric, backend, weight, clusters, row_weights)
         return problem.with_learners(learners_by_name)
 
@@ -273,13 +276,6 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         check_positive_of_metric(
             classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
         )
-
-
-def warn_of(sample: Sample) -> None:
-    """Warn the user of rows that cannot be independent."""
-    for remark in sample.remarks:
-        if remark.warns:
-            warn_caller(remark.text)
 
 
 def warn_of_learners(learners: Iterable[Learner]) -> None:
