@@ -366,7 +366,7 @@ def _run_test(
 ) -> "TestResult":
     """One test of one learner or two; all tests understand `shared_arguments`."""
     from ucvtest.common.execution import Execution
-    from ucvtest.comparison.budget import affordable_within
+    from ucvtest.comparison.budget import Budget
     from ucvtest.comparison.default import recommended
     from ucvtest.data.missing import complete_rows
     from ucvtest.data.rows import Reported
@@ -382,7 +382,8 @@ def _run_test(
         affordable = None
         if max_seconds is not None:
             pair = (learners[0], learners[-1])
-            affordable = affordable_within(max_seconds, [pair], Execution.of(seed, None, None))
+            budget = Budget(None, max_seconds, Execution.of(seed, None, None))
+            affordable = budget.affordable([pair])
         names = ("pos_label", "group_weight")
         of_classes = {name: shared[name] for name in names if name in shared}
 
@@ -390,9 +391,9 @@ def _run_test(
             missing = shared.get("missing", "raise")
             features, response, groups, _ = complete_rows(X, y, shared.get("groups"), missing)
             # The test that is made then warns about striking rows.
-            return Problem.of_loss_or_auc(
-                *(Reported(features), response, list(learners), metric_or_loss),
-                several_classes=True,
+            return Problem.of(
+                *(Reported(features), response, list(learners)),
+                loss=metric_or_loss,
                 groups=groups,
                 **of_classes,
             )

@@ -1,7 +1,7 @@
 """How many fits a comparison may take, in all or in a number of seconds, shared by its tests."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
@@ -16,119 +16,98 @@ FEWEST_OF_EACH = 2 * LEAST_ROUNDS
 """Fits of each learner, for each of its pairs, with which the recommended test answers."""
 
 
-def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Affordable:
-    """The fits of two learners out of the fits of all.
+@dataclass(frozen=True)
+class Budget:
+    """The fits of all learners that there may be: a number, or those that there is time for."""
 
-    Of each of some pairs, unless a learner's fits are `shared` by all of its pairs.
-    """
+    max_fits: int | None
+    max_seconds: float | None
+    execution: Execution
 
-    def affordable(problem: Problem, *, shared: bool) -> int:
-        n_learners, n_turns = len(problem.learners), 1 if shared else turns_of(pairs)
-        if max_fits // n_learners < FEWEST_OF_EACH * n_turns:
-            raise ValueError(
-                f"max_fits={max_fits} is too few for {n_learners} learners: use max_fits="
-                f"{FEWEST_OF_EACH * n_turns * n_learners} or more"
+    def _fits(self, problem: Problem, size: int, purpose: str) -> int:
+        """Fits to learning sets of this size; a checkpoint knows the number."""
+        max_seconds, execution = self.max_seconds, self.execution
+        if max_seconds is None:
+            assert self.max_fits is not None
+            return self.max_fits
+        fitting_problem = problem.fitting(size)
+        with hooks.fitting(fitting_problem):
+            return execution.progress.recall_or_decide(
+                f"{purpose} in {max_seconds:g} s",
+                lambda: fits_within(fitting_problem, size, max_seconds, execution),
             )
-        return 2 * (max_fits // n_learners) // n_turns
 
-    return affordable
-
-
-def affordable_within(
-    max_seconds: float, pairs: Sequence[Pair], execution: Execution
-) -> Affordable:
-    """The same that there is time for."""
-
-    def affordable(problem: Problem, *, shared: bool) -> int:
-        # Most tests learn from most of the sample, which takes longer than less.
-        size = problem.sample.n_obs - problem.sample.n_obs // 10
-        n_fits = _affordable_fits(problem, size, max_seconds, execution, "fits")
-        n_learners, n_turns = len(problem.learners), 1 if shared else turns_of(pairs)
-        if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
-            least_fits = FEWEST_OF_EACH * n_turns * n_learners
-            raise too_few_seconds(max_seconds, n_fits, least_fits, "the recommended test")
-        return 2 * (n_fits // n_learners) // n_turns
-
-    return affordable
-
-
-def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan:
-    """The plan with no more fits than there is time for.
-
-    What tests with learning sets of their own do not need at least is shared out among them.
-
-    Raises
-    ------
-    ValueError
-        If designs, and what other tests need at least, take longer.
-    """
-    sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
-    sizes += [test.question.learn_size for test in plan.own_set_tests]
-    problem = plan.first.question.with_learners(plan.request.learners).problem
-    size = min(problem.learnt_rows(max(sizes)), problem.sample.n_obs - 1)
-    n_fits = _affordable_fits(problem, size, max_seconds, execution, "fits of named tests")
-
-    def too_few_fits(least_fits: int, test_names: str) -> ValueError:
-        return too_few_seconds(max_seconds, n_fits, least_fits, f"the comparison by {test_names}")
-
-    return _shared_out(plan, n_fits, too_few_fits)
-
-
-def within_fits(plan: Plan, max_fits: int) -> Plan:
-    """The plan with no more fits than these in all, shared out as in `within_seconds`.
-
-    Raises
-    ------
-    ValueError
-        If designs, and what other tests need at least, take more.
-    """
-
-    def too_few_fits(least_fits: int, test_names: str) -> ValueError:
+    def _too_few(self, n_fits: int, least_fits: int, of_fits: str, purpose: str) -> ValueError:
+        """The refusal of a budget; `of_fits` and `purpose` say what it does not suffice for."""
+        if self.max_seconds is not None:
+            return too_few_seconds(self.max_seconds, n_fits, least_fits, purpose)
         return ValueError(
-            f"max_fits={max_fits} is too few for {test_names}, which takes {least_fits} at least: "
-            f"use max_fits={least_fits} or more"
+            f"max_fits={self.max_fits} is too few for {of_fits}: use max_fits={least_fits} or more"
         )
 
-    return _shared_out(plan, max_fits, too_few_fits)
+    def affordable(self, pairs: Sequence[Pair]) -> Affordable:
+        """The fits of two learners out of the fits of all.
 
+        Of each of some pairs, unless a learner's fits are `shared` by all of its pairs.
+        """
 
-def _shared_out(plan: Plan, n_fits: int, too_few_fits: Callable[[int, str], ValueError]) -> Plan:
-    """The plan with this number of fits of all learners; `too_few_fits` gets the least number."""
-    learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
-    of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
-    # Fits of each learner that a test takes at least.
-    least_rounds: dict[str, int] = {}
-    for test in plan.own_set_tests:
-        with naming_test(test.label):
-            if test.joint_run is not None:
-                least_rounds[test.label] = int(test.joint_run.least_fits_of_each)
-                continue
-            of_pairs = (each.least_fits(test.options[pair]) for pair, each in test.tests.items())
-            least_rounds[test.label] = n_turns * -(-max(of_pairs) // 2)
-    rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())
-    if needed_rounds > rounds:
-        raise too_few_fits(needed_rounds * learners, ", ".join(plan.specs))
-    spare_rounds = (rounds - needed_rounds) // max(len(plan.own_set_tests), 1)
-    own_set_tests = (
-        _within(test, least_rounds[test.label] + spare_rounds, n_turns)
-        for test in plan.own_set_tests
-    )
-    return plan.with_alone(tuple(own_set_tests))
+        def affordable(problem: Problem, *, shared: bool) -> int:
+            n_obs, n_learners = problem.sample.n_obs, len(problem.learners)
+            # Most tests learn from most of the sample, which takes longer than less.
+            n_fits = self._fits(problem, n_obs - n_obs // 10, "fits")
+            n_turns = 1 if shared else turns_of(pairs)
+            if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
+                least_fits, of_fits = (
+                    FEWEST_OF_EACH * n_turns * n_learners,
+                    f"{n_learners} learners",
+                )
+                raise self._too_few(n_fits, least_fits, of_fits, "the recommended test")
+            return 2 * (n_fits // n_learners) // n_turns
 
+        return affordable
 
-def _affordable_fits(
-    problem: Problem, size: int, max_seconds: float, execution: Execution, purpose: str
-) -> int:
-    """Fits of all learners, each to as many learning sets; a checkpoint knows the number."""
-    fitting_problem = problem.fitting(size)
-    with hooks.fitting(fitting_problem):
-        return execution.progress.recall_or_decide(
-            f"{purpose} in {max_seconds:g} s",
-            lambda: fits_within(fitting_problem, size, max_seconds, execution),
+    def within(self, plan: Plan) -> Plan:
+        """The plan with no more fits than these.
+
+        What tests with learning sets of their own do not need at least is shared out among them.
+
+        Raises
+        ------
+        ValueError
+            If designs, and what other tests need at least, take more.
+        """
+        sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
+        sizes += [test.question.learn_size for test in plan.own_set_tests]
+        problem = plan.first.question.with_learners(plan.request.learners).problem
+        size = min(problem.learnt_rows(max(sizes)), problem.sample.n_obs - 1)
+        n_fits = self._fits(problem, size, "fits of named tests")
+        learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
+        of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
+        # Fits of each learner that a test takes at least.
+        least_rounds: dict[str, int] = {}
+        for test in plan.own_set_tests:
+            with naming_test(test.label):
+                if test.joint_run is not None:
+                    least_rounds[test.label] = int(test.joint_run.least_fits_of_each)
+                    continue
+                of_pairs = (
+                    each.least_fits(test.options[pair]) for pair, each in test.tests.items()
+                )
+                least_rounds[test.label] = n_turns * -(-max(of_pairs) // 2)
+        rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())
+        if needed_rounds > rounds:
+            names, least_fits = ", ".join(plan.specs), needed_rounds * learners
+            of_fits = f"{names}, which takes {least_fits} at least"
+            raise self._too_few(n_fits, least_fits, of_fits, f"the comparison by {names}")
+        spare_rounds = (rounds - needed_rounds) // max(len(plan.own_set_tests), 1)
+        own_set_tests = (
+            _bounded(test, least_rounds[test.label] + spare_rounds, n_turns)
+            for test in plan.own_set_tests
         )
+        return plan.with_alone(tuple(own_set_tests))
 
 
-def _within(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:
+def _bounded(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:
     """A test with at most this number of fits of each learner, and the number among its options."""
     run = planned.joint_run
     if run is not None:

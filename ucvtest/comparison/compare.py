@@ -19,12 +19,7 @@ from ucvtest.common.checks import (
 )
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
-from ucvtest.comparison.budget import (
-    affordable_of,
-    affordable_within,
-    within_fits,
-    within_seconds,
-)
+from ucvtest.comparison.budget import Budget
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
 from ucvtest.comparison.planned_tests import (
@@ -269,9 +264,10 @@ def compare(
             )
         execution = replace(Execution.of(seed, n_jobs, batch_size), progress=Progress(saved))
         # All are planned, and refused, before the first is fitted.
-        plans = [
-            _planned(question, tests, execution, max_seconds, max_fits) for question in questions
-        ]
+        budget = None
+        if max_fits is not None or max_seconds is not None:
+            budget = Budget(max_fits, max_seconds, execution)
+        plans = [_planned(question, tests, seed, budget) for question in questions]
         for spec in plans[0].specs.values():
             refuse_row_numbers(spec.constructor.get("design"), n_dropped)
         runs = [_Run(plan, execution, progress) for plan in plans]
@@ -325,28 +321,15 @@ def compare(
     return comparison
 
 
-def _planned(
-    question: ComparisonQuestion,
-    tests: Any,
-    execution: Execution,
-    max_seconds: float | None,
-    max_fits: int | None,
-) -> Plan:
+def _planned(question: ComparisonQuestion, tests: Any, seed: int, budget: Budget | None) -> Plan:
     """The tests of a question, with no more fits than there may be."""
-    if max_seconds is not None:
-        affordable = affordable_within(max_seconds, question.pairs, execution)
-        question = replace(question, affordable=affordable)
-    elif max_fits is not None:
-        question = replace(question, affordable=affordable_of(max_fits, question.pairs))
-    assert execution.seed is not None
-    plan = Plan(question, tests, execution.seed)
+    if budget is not None:
+        question = replace(question, affordable=budget.affordable(question.pairs))
+    plan = Plan(question, tests, seed)
     default = plan.default
-    if default is None or (default.advice is None and not default.shared):
-        if max_seconds is not None:
-            return within_seconds(plan, max_seconds, execution)
-        if max_fits is not None:
-            return within_fits(plan, max_fits)
-    return plan
+    if budget is None or (default is not None and (default.advice is not None or default.shared)):
+        return plan
+    return budget.within(plan)
 
 
 def _check_apart(families: Sequence[Family], **arguments: Any) -> None:

@@ -1,9 +1,11 @@
 """`compare_losses`: several tests on losses that exist."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_integer, named_options
@@ -149,25 +151,12 @@ def compare_losses(
     if is_several(metric):
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
         if request.simultaneous:
-            directions = {
-                (metric_label(test, name, specs), *pair): (test, direction)
-                for test, spec in specs.items()
-                for name, scored in metrics.items()
-                for pair, direction in directions_of(
-                    scored, request.pairs, of_rows=spec.cls.takes_predictions
-                ).items()
-            }
+            directions = _directions(specs, metrics, request.pairs)
             across = joint_statistics(specs, metrics, results, directions)
-    design, labels = losses.design, tuple(test.label for test in planned)
-    design_name = str(losses.settings.get("design", as_design(design).words))
-    if design.learns:
-        of_design = (design.learn_sizes, design.n_resamples, losses.n_fits)
-    else:
-        of_design = ((), 0, 0)
     comparison = Comparison(
         learners=losses.learners,
         results=results,
-        fits=(Fits(design_name, *of_design, labels),),
+        fits=(_fits(losses, tuple(test.label for test in planned)),),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=settings,
@@ -181,6 +170,28 @@ def compare_losses(
     )
     hooks.announce_comparison(planned[0].of(*request.pairs[0]), comparison)
     return comparison
+
+
+def _directions(
+    specs: Mapping[str, TestSpec], metrics: Mapping[str, Losses], pairs: Sequence[Pair]
+) -> dict[tuple[str, str, str], tuple[str, np.ndarray]]:
+    """What the errors of all differences go by, with the test as their source."""
+    return {
+        (metric_label(test, name, specs), *pair): (test, direction)
+        for test, spec in specs.items()
+        for name, scored in metrics.items()
+        for pair, direction in directions_of(
+            scored, pairs, of_rows=spec.cls.takes_predictions
+        ).items()
+    }
+
+
+def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:
+    design = losses.design
+    design_name = str(losses.settings.get("design", as_design(design).words))
+    if not design.learns:
+        return Fits(design_name, (), 0, 0, labels)
+    return Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
 
 
 def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:

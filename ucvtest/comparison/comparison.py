@@ -556,9 +556,11 @@ class Comparison(Saved):
         ValueError
             If `alpha` is outside (0, 1), or learners cannot be drawn.
         """
-        from ucvtest.comparison.drawing import plot_comparison
+        from ucvtest.comparison.drawing import picture_of
+        from ucvtest.results.axes import known_axes
 
-        return plot_comparison(self, ax, alpha, kind)
+        draw, size = picture_of(self, alpha, kind)
+        return draw(known_axes(ax, size))
 
     def save_plot(
         self,
@@ -588,9 +590,11 @@ class Comparison(Saved):
         ValueError
             If the suffix is none that matplotlib can write, or `alpha` outside (0, 1).
         """
-        from ucvtest.comparison.drawing import save_comparison
+        from ucvtest.comparison.drawing import picture_of
+        from ucvtest.results.axes import save_figure
 
-        save_comparison(self, path, alpha=alpha, dpi=dpi, kind=kind)
+        draw, size = picture_of(self, alpha, kind)
+        save_figure(draw, path, size, dpi)
 
     def _plain(self) -> dict[str, Any]:
         def saved(parts: Mapping[str, Any]) -> dict[str, Any]:

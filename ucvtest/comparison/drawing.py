@@ -4,9 +4,9 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ucvtest.common.checks import check_choice
 from ucvtest.comparison.comparison import Comparison
@@ -18,12 +18,11 @@ from ucvtest.results.axes import (
     PLAIN,
     draw_interval,
     frame_intervals,
-    known_axes,
     label_intervals,
-    save_figure,
     use_ratio_axis,
 )
-from ucvtest.results.drawing import name_sides
+from ucvtest.results.drawing import Drawing, name_sides
+from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import percent
 
@@ -49,20 +48,29 @@ class _Row:
     key: tuple[str, str, str] | None = None
 
 
-def plot_comparison(
-    comparison: Comparison,
-    ax: "Axes | None" = None,
-    alpha: float = 0.05,
-    kind: Kind | None = None,
-) -> "Axes":
-    """Draw every estimate with its interval, as `ucvtest.Comparison.plot` says."""
-    if _kind(comparison, kind) == "learners":
-        return _plot_learners(comparison, ax, alpha)
+def picture_of(comparison: Comparison, alpha: float, kind: Any) -> Drawing:
+    """How to draw all intervals on axes, and the size; see `ucvtest.Comparison.plot`.
+
+    By default learners are drawn where they were judged together by one test, else pairs.
+    """
+    check_alpha(alpha)
+    has_learners = len(comparison.together) == 1
+    if kind is None:
+        kind = "learners" if has_learners and len(comparison.learners) > 2 else "pairs"
+    check_choice("kind", kind, get_args(Kind))
+    if kind == "learners" and not has_learners:
+        raise ValueError(
+            "kind='learners' needs one test with correction='simultaneous': use kind='pairs'"
+        )
+    if kind == "learners":
+        return partial(_draw_learners, comparison, alpha), _size(comparison.learners)
     rows = _rows(comparison)
-    # Before a figure is opened, because this refuses a level that is none.
+    return partial(_draw_pairs, comparison, rows, alpha), _size(rows)
+
+
+def _draw_pairs(comparison: Comparison, rows: Sequence[_Row], alpha: float, ax: "Axes") -> "Axes":
     intervals = comparison.intervals(alpha)
     row_intervals = [NO_INTERVAL if row.key is None else intervals[row.key] for row in rows]
-    ax = known_axes(ax, _size(rows))
     no_difference = next(row.result.same for row in rows if row.result is not None)
     if comparison.contrast == "ratio":
         use_ratio_axis(ax)
@@ -90,39 +98,10 @@ def plot_comparison(
     return ax
 
 
-def save_comparison(
-    comparison: Comparison,
-    path: str | Path,
-    *,
-    alpha: float = 0.05,
-    dpi: float = 150,
-    kind: Kind | None = None,
-) -> None:
-    """Write the picture to a file, as `ucvtest.Comparison.save_plot` says."""
-    plot_kind = _kind(comparison, kind)
-    of_learners = plot_kind == "learners"
-    size = _size(comparison.learners if of_learners else _rows(comparison))
-    save_figure(lambda ax: plot_comparison(comparison, ax, alpha, plot_kind), path, size, dpi)
-
-
-def _kind(comparison: Comparison, kind: Any) -> Kind:
-    """The picture: learners, where they were judged together by one test, else pairs."""
-    has_learners = len(comparison.together) == 1
-    if kind is None:
-        return "learners" if has_learners and len(comparison.learners) > 2 else "pairs"
-    check_choice("kind", kind, get_args(Kind))
-    if kind == "learners" and not has_learners:
-        raise ValueError(
-            "kind='learners' needs one test with correction='simultaneous': use kind='pairs'"
-        )
-    return cast("Kind", kind)
-
-
-def _plot_learners(comparison: Comparison, ax: "Axes | None", alpha: float) -> "Axes":
+def _draw_learners(comparison: Comparison, alpha: float, ax: "Axes") -> "Axes":
     """The estimate of each learner, the best one first, the best set in colour."""
     frame = comparison.learner_frame(alpha)
     intervals = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
-    ax = known_axes(ax, _size(comparison.learners))
     frame_intervals(ax, [*frame["estimate"], *chain(*intervals)], len(frame), margin=0.08)
     # Thinner where many lines share the picture.
     sizes = (2.0, 6.0, 5.5) if len(frame) <= MOST_LINES else (1.0, 2.0, 2.5)

@@ -105,39 +105,30 @@ def directions_of(
     return directions
 
 
-def across_metrics(
-    results: Mapping[Key, TestResult], directions: Mapping[Key, tuple[Any, np.ndarray]]
-) -> JointStatistics:
-    """The joint statistics of several metrics; `directions` with their sources.
-
-    Errors from other fits, or of unknown correlation, count as independent.
-    """
-    keys = tuple(results)
-    correlation = np.eye(len(keys))
-    for i, first in enumerate(keys):
-        for j, second in enumerate(keys[:i]):
-            if first not in directions or second not in directions:
-                continue
-            (source, direction), (other_source, other_direction) = (
-                directions[first],
-                directions[second],
-            )
-            if source == other_source:
-                correlation[i, j] = correlation[j, i] = float(direction @ other_direction)
-    finite_df = [result.df for result in results.values() if not math.isnan(result.df)]
-    return JointStatistics(keys, correlation, min(finite_df, default=math.inf))
-
-
 def joint_statistics(
     tests: Collection[str],
     metrics: Collection[str],
     results: Mapping[Key, TestResult],
     directions: Mapping[Key, tuple[Any, np.ndarray]],
 ) -> dict[str, JointStatistics]:
-    """The joint statistics of the metrics of each test; one metric has none."""
+    """The joint statistics of the metrics of each test; one metric has none.
+
+    `directions` come with their sources. Errors from other fits, or of unknown correlation, count
+    as independent.
+    """
     by_test = {}
     for test in tests if len(metrics) > 1 else ():
         labels = [metric_label(test, metric, tests) for metric in metrics]
-        of_test = {key: result for key, result in results.items() if key[0] in labels}
-        by_test[test] = across_metrics(of_test, directions)
+        keys = tuple(key for key in results if key[0] in labels)
+        correlation = np.eye(len(keys))
+        for i, first in enumerate(keys):
+            for j, second in enumerate(keys[:i]):
+                if first not in directions or second not in directions:
+                    continue
+                source, direction = directions[first]
+                other_source, other_direction = directions[second]
+                if source == other_source:
+                    correlation[i, j] = correlation[j, i] = float(direction @ other_direction)
+        finite_df = [results[key].df for key in keys if not math.isnan(results[key].df)]
+        by_test[test] = JointStatistics(keys, correlation, min(finite_df, default=math.inf))
     return by_test

@@ -197,11 +197,9 @@ class Clusters:
     def values(self, rows: np.ndarray) -> np.ndarray:
         """The kernel of each cluster (G,), from losses of rows (n,); its mean is the estimate."""
         cluster_sums = self.sums(rows)
-        return (
-            cluster_sums
-            if self.offset is None
-            else cluster_sums + cluster_sums.mean() * self.offset
-        )
+        if self.offset is None:
+            return cluster_sums
+        return cluster_sums + cluster_sums.mean() * self.offset
 
 
 def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:

@@ -429,12 +429,7 @@ def make_sample(
         (("X", X), ("groups", groups)),
         (("y", y), ("groups", groups)),
     ):
-        difference = difference_of_indices(reference, user_rows)
-        if difference:
-            raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by position: pass "
-                f"{name}.loc[{first}.index], or {name}.to_numpy() if the rows already correspond"
-            )
+        refuse_other_order(first, reference, name, user_rows)
     if survival is not None:
         clusters = as_groups(groups, len(response))
         return Sample(features, response, None, None, clusters, survival_times=survival)
@@ -586,6 +581,23 @@ def difference_of_indices(X: Any, other: Any) -> str:
     if not has_index(X) or not has_index(other) or X.index.equals(other.index):
         return ""
     return difference_of_names(X.index, other.index)
+
+
+def refuse_other_order(first: str, X: Any, name: str, other: Any, remedy: str = "") -> None:
+    """Refuse rows whose names differ from those of the first argument.
+
+    Raises
+    ------
+    ValueError
+    """
+    difference = difference_of_indices(X, other)
+    if difference:
+        remedy = remedy or (
+            f"pass {name}.loc[{first}.index], or {name}.to_numpy() if the rows already correspond"
+        )
+        raise ValueError(
+            f"{first} and {name} have {difference}, but rows are matched by position: {remedy}"
+        )
 
 
 def has_index(user_value: Any) -> bool:

@@ -10,9 +10,9 @@ from ucvtest.common.checks import check_size
 from ucvtest.data.sample import (
     as_column,
     check_vector,
-    difference_of_indices,
     has_index,
     refuse_missing,
+    refuse_other_order,
 )
 from ucvtest.data.survival_times import SurvivalTimes
 
@@ -63,12 +63,7 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
         return survival_times
     if isinstance(time, SurvivalTimes):
         raise ValueError("time contains events already: leave event out")
-    difference = difference_of_indices(time, event)
-    if difference:
-        raise ValueError(
-            f"time and event have {difference}, but rows are matched by position: pass "
-            "event.loc[time.index], or event.to_numpy() if the rows already correspond"
-        )
+    refuse_other_order("time", time, "event", event)
     times, events = _times(time), _events(event)
     if len(times) != len(events):
         raise ValueError(f"time has {len(times)} values, and event {len(events)}")

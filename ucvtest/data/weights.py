@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.data.groups import Clusters, Groups, kish_size, satterthwaite_df
-from ucvtest.data.sample import as_column, difference_of_indices
+from ucvtest.data.sample import as_column, refuse_other_order
 
 EFFECTIVE_SIZE = "effective_size"
 """The setting with the effective number of observations: with equal weights, this number would give
@@ -70,12 +70,8 @@ class RowWeights:
             is_shared = len(parts) == len(PLACES) and parts["fit"] is parts["loss"]
             argument = "weights" if is_shared else f"weights[{place!r}]"
             for name, rows in (("X", X), ("y", y)):
-                difference = difference_of_indices(rows, part)
-                if difference:
-                    raise ValueError(
-                        f"{name} and {argument} have {difference}, but rows are matched by "
-                        f"position: pass a Series with the index of {name}, or an array"
-                    )
+                remedy = f"pass a Series with the index of {name}, or an array"
+                refuse_other_order(name, rows, argument, part, remedy)
             arrays[place] = read_weights(argument, part, n_obs)
         return cls(arrays.get("fit"), arrays.get("loss"))
 

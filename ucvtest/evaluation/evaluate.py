@@ -24,7 +24,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.problem import Problem, warn_of_learners
+from ucvtest.evaluation.problem import Problem, check_two_classes, warn_of_learners
 from ucvtest.learners.base import Learner
 from ucvtest.losses.linearised import kept_classes
 from ucvtest.losses.resample_means import resample_values
@@ -144,11 +144,11 @@ def evaluate(
     """
     X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
     metric_or_loss = chosen_loss(loss, scoring, metric, weights)
-    problem = Problem.of_loss_or_auc(
+    problem = Problem.of(
         X,
         y,
         learners,
-        metric_or_loss,
+        loss=metric_or_loss,
         pos_label=pos_label,
         groups=groups,
         # How much clusters count is chosen in the test, but for weighted rows.
@@ -157,6 +157,8 @@ def evaluate(
         weights=weights,
     )
     sample = problem.sample
+    if problem.metric.ranks_pairs:
+        check_two_classes(sample)
     survival_times = sample.survival_times
     if isinstance(problem.metric, SurvivalMetric) and survival_times is not None:
         reason = problem.metric.no_value(survival_times)
@@ -193,20 +195,18 @@ def evaluate(
     execution = replace(execution, progress=Progress(saved_fits))
     with nullcontext() if saved_fits is None else saved_fits:
         if saved_fits is not None:
-            metric_or_loss = {
+            question = {
                 "call": "evaluate",
                 "X": X,
                 "y": y,
                 "loss": metric_or_loss,
                 "groups": groups,
                 **problem.weights_asked,
-            }
-            metric_or_loss |= {
                 "pos_label": pos_label,
                 "backend": backend,
                 "design": (plan.words, drawn_design),
             }
-            saved_fits.begin(metric_or_loss, problem.learners, execution.seed or 0)
+            saved_fits.begin(question, problem.learners, execution.seed or 0)
         with hooks.fitting(fitting_problem), progress_bar(progress, "evaluate", "fit") as bar:
             warn_of_learners(fitting_problem.learners.values())
             execution = replace(execution, bar=bar)

@@ -12,7 +12,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import Batch, FitRequests
 from ucvtest.evaluation.slow_fits import Pace, announce_rest
-from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits, SplitBatch
+from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
@@ -54,8 +54,7 @@ class Evaluator:
             else:
                 self._batch = TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
-            splits = SplitBatch(sample, learner, output, batch_size, n_jobs)
-            self._batch = ChunkedFits(splits, self._execution)
+            self._batch = ChunkedFits(sample, learner, output, batch_size, n_jobs, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is not a JittedLearner, TranslatedLearner or "

@@ -136,26 +136,12 @@ class Problem:
                         "group the same: pass group_weight='row', or weights={'fit': ...}"
                     )
         if features is X:
-            warn_of(sample)
+            # Of rows that cannot be independent.
+            for remark in sample.remarks:
+                if remark.warns:
+                    warn_caller(remark.text)
         problem = cls(sample, {}, metric, backend, weight, clusters, row_weights)
         return problem.with_learners(learners_by_name)
-
-    @classmethod
-    def of_loss_or_auc(
-        cls,
-        X: Any,
-        y: Any,
-        learners: Any,
-        loss: Any,
-        *,
-        several_classes: bool = False,
-        **arguments: Any,
-    ) -> Self:
-        """The same; an AUC without two classes is refused unless allowed."""
-        problem = cls.of(X, y, learners, loss=loss, **arguments)
-        if problem.metric.ranks_pairs and not several_classes:
-            check_two_classes(problem.sample)
-        return problem
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same data and metric with other learners."""
@@ -290,13 +276,6 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         check_positive_of_metric(
             classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
         )
-
-
-def warn_of(sample: Sample) -> None:
-    """Warn the user of rows that cannot be independent."""
-    for remark in sample.remarks:
-        if remark.warns:
-            warn_caller(remark.text)
 
 
 def warn_of_learners(learners: Iterable[Learner]) -> None:

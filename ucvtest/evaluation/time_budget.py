@@ -115,16 +115,12 @@ def too_few_seconds(
     seconds: float, affordable_fits: int, needed_fits: int, purpose: str
 ) -> ValueError:
     """The refusal of seconds that allow fewer fits than `purpose`, which is asked for, takes."""
-    least_time = least_seconds(seconds, affordable_fits, needed_fits)
+    # About the seconds that allow as many fits as are needed, in two digits.
+    least_time = SPARE * seconds * needed_fits / max(affordable_fits, 1)
+    unit = 10.0 ** (math.floor(math.log10(least_time)) - 1)
+    least_time = math.ceil(least_time / unit) * unit
     return ValueError(
         f"max_seconds={seconds:g} allows about {affordable_fits} fits, and {purpose} takes "
         f"{needed_fits} at least: use quicker learners, n_jobs, or max_seconds={least_time:g} or "
         "more"
     )
-
-
-def least_seconds(seconds: float, affordable_fits: int, needed_fits: int) -> float:
-    """Seconds that allow as many fits as are needed, about, in two digits."""
-    least_time = SPARE * seconds * needed_fits / max(affordable_fits, 1)
-    unit = 10.0 ** (math.floor(math.log10(least_time)) - 1)
-    return math.ceil(least_time / unit) * unit

@@ -5,7 +5,7 @@ import pickle
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import isgenerator
 from threading import Lock
@@ -92,36 +92,24 @@ class SplitBatch:
         """Whether whoever did the last fits had done some before."""
 
     @property
-    def learner(self) -> SplitLearner:
-        """Who learns."""
-        return self._learner
-
-    @property
-    def output(self) -> Output:
-        """The kind of prediction."""
-        return self._output
-
-    @property
     def n_workers(self) -> int:
         """Fits that are done at the same time."""
         from joblib import effective_n_jobs
 
         return 1 if self._learner.calling_thread_only else int(effective_n_jobs(self._n_jobs))
 
-    def shape(self, testing: np.ndarray) -> tuple[int, ...]:
-        """The shape of all predictions: (R, n), or (R, n, C)."""
-        return _shape(self._learner, self._sample, self._output, testing)
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """See `Batch`."""
+        return self.fit(fits, self.workers())
 
-    def predict(
-        self, fits: FitRequests, device: int, workers: "Parallel | None" = None
-    ) -> Predictions:
-        """See `Batch`; workers that are there already need not be called together."""
+    def fit(self, fits: FitRequests, workers: "Parallel") -> Predictions:
+        """The predictions of some workers."""
         from joblib import delayed
 
         fit, caller = delayed(_fit_splits), _Caller(os.getpid(), hooks.worker_contexts())
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
-            worker_results = (workers or self.workers())(
+            worker_results = workers(
                 fit(self._learner, self._sample, self._output, fits.rows(task), caller)
                 for task in _tasks(len(fits), self.n_workers)
             )
@@ -143,6 +131,62 @@ class SplitBatch:
         if self._learner.calling_thread_only:
             return Parallel(n_jobs=1, backend="sequential")
         return Parallel(n_jobs=self._n_jobs, pre_dispatch="all")
+
+
+class ChunkedFits(SplitBatch):
+    """The same in chunks of some seconds each.
+
+    How long they take decides the size of the chunks and nothing else. Known predictions are not
+    fitted again.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: SplitLearner,
+        output: Output,
+        batch_size: int | None,
+        n_jobs: int | None,
+        execution: Execution,
+    ) -> None:
+        super().__init__(sample, learner, output, batch_size, n_jobs)
+        self._execution = execution
+        self._chunk_size = 0
+        self._pace = Pace()
+
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """See `Batch`."""
+        learner, output, progress = self._learner, self._output, self._execution.progress
+        values = np.full(_shape(learner, self._sample, output, fits.testing), np.nan)
+        missing, known = np.arange(len(fits)), progress.known_fits
+        failed: dict[int, Exception] = {}
+        if known is not None:
+            missing = known.fill_known(values, learner, output, fits)
+            self._execution.count_fits(len(fits) - len(missing))
+        self._chunk_size = max(self._chunk_size, self.n_workers)
+        with self.workers() if len(missing) else nullcontext() as workers:
+            while len(missing):
+                size = -(-len(missing) // max(1, round(len(missing) / self._chunk_size)))
+                rows, missing = missing[:size], missing[size:]
+                chunk, clock_before = fits.rows(rows), progress.clock()
+                predictions = self.fit(chunk, workers)
+                seconds = progress.clock() - clock_before
+                values[rows] = predictions.values
+                failed.update(predictions.failed)
+                has_fitted = ~np.isin(chunk.splits, list(predictions.failed))
+                if known is not None and has_fitted.any():
+                    fitted = chunk.rows(np.flatnonzero(has_fitted))
+                    known.add_predictions(values[rows[has_fitted]], learner, output, fitted)
+                self._execution.count_fits(len(rows))
+                # What starts workers, imports or compiles says little of the others, unless it is
+                # long.
+                if self.workers_were_ready or is_long(seconds):
+                    self._pace.add(seconds, len(rows))
+                announce_rest(progress, self._pace, learner.name, one_by_one=True)
+                # Workers idle at the end of each chunk: few small ones.
+                if seconds < CHUNK_SECONDS:
+                    self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
+        return Predictions(values, Counter(), failed)
 
 
 def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
@@ -294,76 +338,3 @@ def _next(
             f"{split}, which tests {len(tested)} observations: it must return one value for each"
         )
     return np.reshape(predicted, -1)
-
-
-class ChunkedFits:
-    """Fits of one learning set at a time, in chunks of some seconds each; see `Batch`.
-
-    How long they take decides the size of the chunks and nothing else. Known predictions are not
-    fitted again.
-    """
-
-    def __init__(self, batch: SplitBatch, execution: Execution) -> None:
-        self._batch, self._execution = batch, execution
-        self.size = batch.size
-        self.most_labelings = batch.most_labelings
-        self.n_devices, self.n_workers = batch.n_devices, batch.n_workers
-        self._chunk_size = 0
-        self._pace = Pace()
-
-    def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """See `Batch`."""
-        execution, checkpoint = self._execution, self._execution.progress.known_fits
-        values = np.full(self._batch.shape(fits.testing), np.nan)
-        missing = np.arange(len(fits))
-        failed: dict[int, Exception] = {}
-        if checkpoint is not None:
-            missing = checkpoint.fill_known(values, self._batch.learner, self._batch.output, fits)
-            execution.count_fits(len(fits) - len(missing))
-        if len(missing):
-            with self._batch.workers() as workers:
-                failed = self._fit(values, fits, missing, device, workers)
-        return Predictions(values, Counter(), failed)
-
-    def _fit(
-        self,
-        values: np.ndarray,
-        fits: FitRequests,
-        missing: np.ndarray,
-        device: int,
-        workers: "Parallel",
-    ) -> dict[int, Exception]:
-        """Do the fits that are missing, chunk by chunk, and write their predictions.
-
-        Returns why fits have failed, by the number of the split.
-        """
-        failed: dict[int, Exception] = {}
-        execution, checkpoint = self._execution, self._execution.progress.known_fits
-        self._chunk_size = max(self._chunk_size, self.n_workers)
-        first_row = 0
-        while first_row < len(missing):
-            n_left = len(missing) - first_row
-            size = -(-n_left // max(1, round(n_left / self._chunk_size)))
-            rows = missing[first_row : first_row + size]
-            chunk = fits.rows(rows)
-            clock_before = execution.progress.clock()
-            predictions = self._batch.predict(chunk, device, workers)
-            values[rows] = predictions.values
-            failed.update(predictions.failed)
-            seconds = execution.progress.clock() - clock_before
-            has_fitted = ~np.isin(chunk.splits, list(predictions.failed))
-            if checkpoint is not None and has_fitted.any():
-                checkpoint.add_predictions(
-                    *(values[rows[has_fitted]], self._batch.learner, self._batch.output),
-                    chunk.rows(np.flatnonzero(has_fitted)),
-                )
-            execution.count_fits(len(rows))
-            first_row += len(rows)
-            # What starts workers, imports or compiles says little of the others, unless it is long.
-            if self._batch.workers_were_ready or is_long(seconds):
-                self._pace.add(seconds, len(rows))
-            announce_rest(execution.progress, self._pace, self._batch.learner.name, one_by_one=True)
-            # Workers idle at the end of each chunk: few small ones.
-            if seconds < CHUNK_SECONDS:
-                self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
-        return failed

@@ -105,17 +105,16 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
             raise ValueError(f"{matrix_sizes} is impossible")
         # Two 0/1 matrices have a byte for every learning set and observation.
         _check_size(matrix_sizes, 2 * n_obs * len(splits), max_bytes)
-        arrays = {
-            name: None if data[name] is None else _array(name, data[name])
-            for name in ("means", "values", "target")
+        arrays: dict[str, np.ndarray] = {
+            name: np.array(data[name]) if name == "groups" else _array(name, data[name])
+            for name in ("means", *OPTIONAL)
+            if data.get(name) is not None
         }
-        groups = data.get("groups")
-        arrays["groups"] = None if groups is None else np.array(groups)
-        predictions = data.get("predictions")
-        arrays["predictions"] = None if predictions is None else _array("predictions", predictions)
-        event = data.get("event")
-        arrays["event"] = None if event is None else _array("event", event) == 1
-        return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
+        if "event" in arrays:
+            arrays["event"] = arrays["event"] == 1
+        # None where means are missing is refused by the table.
+        design = Design.from_indices(splits, n_obs)
+        return {"design": design, "means": None, **arrays, **_fields(data)}
     except UNUSABLE as error:
         raise ValueError(f"data contains no losses that can be used: {error}") from error
 
@@ -138,11 +137,7 @@ def write(losses: Any, path: str | Path) -> None:
         "means": losses.means,
         "learning": losses.design.learning,
         "testing": losses.design.testing,
-        "values": losses.values,
-        "target": losses.target,
-        "groups": losses.groups,
-        "predictions": losses.predictions,
-        "event": losses.event,
+        **{name: getattr(losses, name) for name in OPTIONAL},
     }
     saved_arrays = {name: array for name, array in arrays.items() if array is not None}
     with replacing(path) as temporary_path, temporary_path.open("wb") as file:

@@ -31,11 +31,11 @@ from ucvtest.data.sample import (
     code_labels,
     count_missing,
     declared_order,
-    difference_of_indices,
     fault_of_dates,
     has_index,
     numbers_other_order,
     ordered_categories,
+    refuse_other_order,
     taken_for_classes,
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
@@ -254,7 +254,8 @@ def from_predictions(
         )
     if folds is None:
         fields = in_rounds[0]
-        design = Design.of_fixed_rules(fields.get("predictions", fields.get("values")).shape[1])
+        kept = "predictions" if "predictions" in fields else "values"
+        design = Design.of_fixed_rules(fields[kept].shape[1])
         settings = {"source": "predictions"}
     else:
         fields = folds.joined(in_rounds)
@@ -282,7 +283,8 @@ def from_predictions(
     settings |= fields.pop("settings") | positive_setting(fields.pop("positive", None))
     if dates := fault_of_dates(y, *rules.values()):
         settings[DATES] = dates
-    fields.setdefault("means", resample_means(fields["values"], design))
+    if "means" not in fields:
+        fields["means"] = resample_means(fields["values"], design)
     clusters = as_groups(groups, design.n_obs)
     return cls(
         design=design,
@@ -421,13 +423,11 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         return
     (first, reference), *other_rows = indexed.items()
     for name, user_rows in other_rows:
-        difference = difference_of_indices(reference, user_rows)
-        if difference:
-            raise ValueError(
-                f"{first:.80} and {name:.80} have {difference}, but rows are matched by position: "
-                f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
-                "already correspond"
-            )
+        remedy = (
+            f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
+            "already correspond"
+        )
+        refuse_other_order(f"{first:.80}", reference, f"{name:.80}", user_rows, remedy)
     if y is not None and first != "y" and numbers_other_order(reference.index):
         raise ValueError(
             f"{first:.80} has rows numbered in another order than y, which has no names of rows: "
@@ -457,9 +457,9 @@ def _numbers(
     classes: np.ndarray | None,
     pos_label: Any,
     declared: Sequence[Any],
-) -> tuple[dict[str, np.ndarray], dict[str, list[Any]]]:
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """A number for each observation, about the positive class if there are any; settings."""
-    settings: dict[str, list[Any]] = {}
+    settings: dict[str, Any] = {}
     if classes is not None:
         # Ranks may be those of one class against the rest.
         if pos_label is None or not (metric.ranks_pairs or _ranks_scores(metric)):
@@ -642,15 +642,13 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     everywhere = np.ones(stacked.shape[:2], dtype=bool)
     values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
     cost = None if scored.matrix is None else cost_of_errors(scored.matrix)
-    if cost not in (None, 1):
-        settings[COST_OF_ERRORS] = cost
     return {
         "loss": scored.reported_name,
         "values": values if units is None else units.of(values),
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.reported_bounds,
-        "settings": settings,
+        "settings": settings | ({} if cost in (None, 1) else {COST_OF_ERRORS: cost}),
         **({} if units is None else {"greater_is_better": units.greater_is_better}),
         **positive,
     }

@@ -280,7 +280,7 @@ class Losses:
         cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **other_fields: Any
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
-        about = {"design": design, "predictions": predictions}
+        about: dict[str, Any] = {"design": design, "predictions": predictions}
         target, event = other_fields["target"], other_fields.get("event")
         parts = parts_of(**about, target=target, event=event)
         settings = other_fields["settings"]
@@ -583,44 +583,37 @@ class LossDifference:
     losses: Losses
     learner: int
     other: int | None
+    paired: bool = field(init=False)
+    """Whether there are two learners."""
+    design: Design = field(init=False, repr=False)
+    """Learning and test sets."""
+    means: np.ndarray = field(init=False, repr=False)
+    """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
+    n_fits: int = field(init=False)
+    """Model fits behind these losses."""
+    diagnostics: Mapping[str, int] = field(init=False, repr=False)
+    """Learning sets with one class, ties and infinite log losses of these learners together."""
 
-    @property
-    def paired(self) -> bool:
-        """Whether there are two learners."""
-        return self.other is not None
-
-    @property
-    def design(self) -> Design:
-        """Learning and test sets."""
-        return self.losses.design
-
-    @property
-    def _places(self) -> tuple[int, ...]:
-        return (self.learner,) if self.other is None else (self.learner, self.other)
-
-    @cached_property
-    def means(self) -> np.ndarray:
-        """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
-        means = self.losses.means[self.learner]
+    def __post_init__(self) -> None:
+        losses, counts, means = self.losses, Counter[str](), self.losses.means[self.learner]
+        places = [self.learner]
         if self.other is not None:
-            means = means - self.losses.means[self.other]
+            places.append(self.other)
+            means = means - losses.means[self.other]
             means.flags.writeable = False
-        return means
-
-    @property
-    def n_fits(self) -> int:
-        """Model fits behind these losses."""
-        return len(self._places) * self.design.n_resamples * self.design.learns
-
-    @cached_property
-    def diagnostics(self) -> Mapping[str, int]:
-        """Learning sets with one class, ties and infinite log losses of these learners together."""
-        losses, counts = self.losses, Counter[str]()
-        for place in self._places:
+        for place in places:
             counts.update(losses.diagnostics.get(losses.learners[place], {}))
             if losses.loss == LOG and losses.values is not None:
                 counts.update(certain_and_wrong(losses.values[place]))
-        return dict(counts)
+        derived_fields = {
+            "paired": self.other is not None,
+            "design": losses.design,
+            "means": means,
+            "n_fits": len(places) * losses.design.n_resamples * losses.design.learns,
+            "diagnostics": dict(counts),
+        }
+        for name, value in derived_fields.items():
+            object.__setattr__(self, name, value)
 
     @property
     def values(self) -> np.ndarray:
@@ -636,7 +629,8 @@ class LossDifference:
     def values_by_learner(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other if there is one, (T,), by name."""
         losses = self.losses
-        return {losses.learners[place]: losses.known_values[place] for place in self._places}
+        places = (self.learner,) if self.other is None else (self.learner, self.other)
+        return {losses.learners[place]: losses.known_values[place] for place in places}
 
     @property
     def tested_target(self) -> np.ndarray:

@@ -81,17 +81,13 @@ def save_figure(
         )
     check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())
-    write_figure(figure, path, dpi=dpi)
-
-
-def write_figure(figure: Any, path: str | PathLike[str], **options: Any) -> None:
-    """Write a figure to a file, in the format of its ending; an older one stays until then."""
     target = Path(path)
     if not target.suffix:
         # As matplotlib does.
         target = Path(f"{str(path).rstrip('.')}.{figure.canvas.get_default_filetype()}")
+    # An older file stays until the new one is complete.
     with replacing(target) as temporary_path:
-        figure.savefig(temporary_path, format=target.suffix[1:].lower(), **options)
+        figure.savefig(temporary_path, format=target.suffix[1:].lower(), dpi=dpi)
 
 
 def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin: float) -> None:

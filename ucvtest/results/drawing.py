@@ -2,9 +2,9 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +17,8 @@ from ucvtest.results.axes import (
     WARNING,
     draw_interval,
     frame_intervals,
-    known_axes,
     label_intervals,
     room_for_text,
-    save_figure,
     use_ratio_axis,
 )
 from ucvtest.results.fields import check_alpha, quiet_interval
@@ -30,6 +28,9 @@ from ucvtest.results.wording import direction, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Drawing = tuple[Callable[["Axes"], "Axes"], tuple[float, float]]
+"""How to draw on axes, and the size of a picture."""
 
 COLOURS: dict[Role, str] = {
     "data": GREY,
@@ -53,34 +54,27 @@ class _Interval:
     chosen: bool
 
 
-def plot_result(
-    result: TestResult,
-    ax: "Axes | None" = None,
-    alpha: float = 0.05,
-    *,
-    kind: str | None = None,
-) -> "Axes":
-    """Draw a result, as `ucvtest.TestResult.plot` says."""
+def picture_of(result: TestResult, alpha: float, kind: str | None) -> Drawing:
+    """How to draw a picture of a result on axes, and its size; see `ucvtest.TestResult.plot`."""
     check_alpha(alpha)
-    kind = _known_kind(result, kind)
-    ax = known_axes(ax, _size(result, kind, alpha))
-    if kind not in result.pictures:
-        return _draw_intervals(ax, result, alpha)
-    draw_layers(ax, result.pictures[kind], _title(result))
+    kinds = result.plot_kinds
+    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+        raise ValueError(f"kind={kind!r:.60} is unknown: this result has {', '.join(kinds)}")
+    kind = kind or kinds[0]
+    if kind in result.pictures:
+        return partial(_draw_picture, result, result.pictures[kind]), PICTURE_SIZE
+    lines = _lines(result, alpha)
+    return partial(_draw_intervals, result, lines), (6.4, 1.7 + 0.32 * len(lines))
+
+
+def _draw_picture(result: TestResult, picture: Picture, ax: "Axes") -> "Axes":
+    draw_layers(ax, picture, _title(result))
     if result.status != "ok":
         _note_status(ax, result.status)
     return ax
 
 
-def _known_kind(result: TestResult, kind: str | None) -> str:
-    kinds = result.plot_kinds
-    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-        raise ValueError(f"kind={kind!r:.60} is unknown: this result has {', '.join(kinds)}")
-    return kind or kinds[0]
-
-
-def _draw_intervals(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
-    lines = _lines(result, alpha)
+def _draw_intervals(result: TestResult, lines: Sequence[_Interval], ax: "Axes") -> "Axes":
     if result.contrast == "ratio":
         use_ratio_axis(ax)
     if not math.isnan(result.null_value):
@@ -103,25 +97,6 @@ def _draw_intervals(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
     if result.status != "ok":
         _note_status(ax, result.status)
     return ax
-
-
-def save_plot(
-    result: TestResult,
-    path: str | Path,
-    *,
-    alpha: float = 0.05,
-    dpi: float = 150,
-    kind: str | None = None,
-) -> None:
-    """Write a picture of a result to a file, as `ucvtest.TestResult.save_plot` says."""
-    size = _size(result, _known_kind(result, kind), alpha)
-    save_figure(lambda ax: plot_result(result, ax, alpha, kind=kind), path, size, dpi)
-
-
-def _size(result: TestResult, kind: str, alpha: float) -> tuple[float, float]:
-    if kind in result.pictures:
-        return PICTURE_SIZE
-    return (6.4, 1.7 + 0.32 * len(_lines(result, alpha)))
 
 
 def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":

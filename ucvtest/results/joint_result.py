@@ -75,11 +75,7 @@ class JointResult(Saved):
             return self.status
         chi_square_text = f"chi-square {self.statistic:.4g} on {self.df} df, p = {self.pvalue:.4g}"
         lost = len(self.learners) - 1 - self.df
-        return (
-            f"{chi_square_text} ({lost} fewer df, as learners rank alike)"
-            if lost
-            else chi_square_text
-        )
+        return chi_square_text + (f" ({lost} fewer df, as learners rank alike)" if lost else "")
 
     @property
     def verdict(self) -> str:

@@ -207,21 +207,11 @@ class TestResult(Saved):
         import pandas as pd
 
         low, high = quiet_interval(self, alpha)
-        row = {
-            "estimate": self.estimate,
-            "se": self.se,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "df": self.df,
-            "conf_low": low,
-            "conf_high": high,
-            "null_value": self.null_value,
-            "alternative": self.alternative,
-            "method": self.method,
-            "n_obs": self.n_obs,
-            "n_fits": self.n_fits,
-            "status": self.status,
-        }
+        first = ("estimate", "se", "statistic", "pvalue", "df")
+        last = ("null_value", "alternative", "method", "n_obs", "n_fits", "status")
+        row = {name: getattr(self, name) for name in first}
+        row |= {"conf_low": low, "conf_high": high}
+        row |= {name: getattr(self, name) for name in last}
         return pd.DataFrame([row])
 
     @property
@@ -436,9 +426,11 @@ class TestResult(Saved):
         ValueError
             If `kind` is none of `plot_kinds`, or `alpha` outside (0, 1).
         """
-        from ucvtest.results.drawing import plot_result
+        from ucvtest.results.axes import known_axes
+        from ucvtest.results.drawing import picture_of
 
-        return plot_result(self, ax=ax, alpha=alpha, kind=kind)
+        draw, size = picture_of(self, alpha, kind)
+        return draw(known_axes(ax, size))
 
     def save_plot(
         self,
@@ -469,9 +461,11 @@ class TestResult(Saved):
             If the suffix is none that matplotlib can write, `alpha` is outside (0, 1), or
             the result has no such kind.
         """
-        from ucvtest.results.drawing import save_plot
+        from ucvtest.results.axes import save_figure
+        from ucvtest.results.drawing import picture_of
 
-        save_plot(self, path, alpha=alpha, dpi=dpi, kind=kind)
+        draw, size = picture_of(self, alpha, kind)
+        save_figure(draw, path, size, dpi)
 
     def _plain(self) -> dict[str, Any]:
         """The fields, and next to the notes the lines of those that have one."""

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from tests.support.paths import ROOT
 from tests.support.results import sample_result
-from ucvtest.results.drawing import CHOSEN, draw_layers, plot_result, save_plot
+from ucvtest.results.drawing import CHOSEN, draw_layers
 from ucvtest.results.plot_data import Layer, Picture
 
 RESULT = sample_result(
@@ -52,7 +52,7 @@ def words(ax: Axes) -> list[str]:
 
 
 def test_chosen_interval_first_then_the_others_that_exist(ax: Axes) -> None:
-    assert plot_result(RESULT, ax) is ax
+    assert RESULT.plot(ax) is ax
     assert labels(ax) == ["unbiased, 95%", "jackknife, 95%"]
     np.testing.assert_allclose(interval_lines(ax), [RESULT.conf_int(), (-0.417, 0.137)])
     assert same_color(ax.lines[1].get_color(), CHOSEN)
@@ -61,12 +61,12 @@ def test_chosen_interval_first_then_the_others_that_exist(ax: Axes) -> None:
 
 
 def test_title_without_learners_is_the_method(ax: Axes) -> None:
-    plot_result(replace(RESULT, settings={}), ax)
+    replace(RESULT, settings={}).plot(ax)
     assert ax.get_title(loc="left") == "U-statistic test"
 
 
 def test_alpha_changes_the_chosen_interval(ax: Axes) -> None:
-    plot_result(RESULT, ax, alpha=0.2)
+    RESULT.plot(ax, alpha=0.2)
     assert labels(ax)[0] == "unbiased, 80%"
     np.testing.assert_allclose(interval_lines(ax)[0], RESULT.conf_int(alpha=0.2))
 
@@ -79,14 +79,14 @@ def test_alpha_changes_the_chosen_interval(ax: Axes) -> None:
     ],
 )
 def test_sides_are_named(ax: Axes, better: str, expected: list[str]) -> None:
-    plot_result(replace(RESULT, diagnostics={}, better=better), ax)
+    replace(RESULT, diagnostics={}, better=better).plot(ax)
     assert words(ax) == expected
 
 
 @pytest.mark.parametrize(("alternative", "marker"), [("less", "<"), ("greater", ">")])
 def test_one_sided_interval_reaches_the_edge(ax: Axes, alternative, marker: str) -> None:
     result = replace(RESULT, alternative=alternative, tables={})
-    plot_result(result, ax)
+    result.plot(ax)
     low, high = interval_lines(ax)[0]
     left, right = ax.get_xlim()
     expected = (left, result.conf_int()[1]) if marker == "<" else (result.conf_int()[0], right)
@@ -96,14 +96,14 @@ def test_one_sided_interval_reaches_the_edge(ax: Axes, alternative, marker: str)
 
 def test_one_learner_without_null_value(ax: Axes) -> None:
     single = {"settings": {"learner": "lda"}, "null_value": math.nan, "pvalue": math.nan}
-    plot_result(replace(RESULT, **single, diagnostics={}, tables={}), ax)
+    replace(RESULT, **single, diagnostics={}, tables={}).plot(ax)
     assert labels(ax) == ["95% interval"]
     assert words(ax) == []
     assert [line.get_linestyle() for line in ax.lines if line.get_linestyle() == "--"] == []
 
 
 def test_without_an_interval_the_status_is_written(ax: Axes) -> None:
-    plot_result(replace(RESULT, se=math.nan, status="negative variance: more pairs", tables={}), ax)
+    replace(RESULT, se=math.nan, status="negative variance: more pairs", tables={}).plot(ax)
     assert labels(ax) == ["unbiased"]
     assert interval_lines(ax) == []
     assert words(ax)[-1] == "negative variance: more pairs"
@@ -111,21 +111,21 @@ def test_without_an_interval_the_status_is_written(ax: Axes) -> None:
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_save_plot(tmp_path: Path, suffix: str) -> None:
-    save_plot(RESULT, tmp_path / f"plot.{suffix}")
+    RESULT.save_plot(tmp_path / f"plot.{suffix}")
     start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix]
     assert (tmp_path / f"plot.{suffix}").read_bytes().startswith(start)
 
 
 def test_save_plot_resolution(tmp_path: Path) -> None:
-    save_plot(RESULT, tmp_path / "small.png", dpi=50)
-    save_plot(RESULT, tmp_path / "large.png", dpi=200)
+    RESULT.save_plot(tmp_path / "small.png", dpi=50)
+    RESULT.save_plot(tmp_path / "large.png", dpi=200)
     sizes = [(tmp_path / name).read_bytes()[16:20] for name in ("small.png", "large.png")]
     assert 3.9 < int.from_bytes(sizes[1]) / int.from_bytes(sizes[0]) < 4.1
 
 
 def test_nothing_to_draw_is_no_error(ax: Axes) -> None:
     empty = replace(RESULT, estimate=math.nan, se=math.nan, null_value=math.nan, tables={})
-    assert interval_lines(plot_result(empty, ax)) == []
+    assert interval_lines(empty.plot(ax)) == []
 
 
 def test_alpha_outside_its_range(ax: Axes) -> None:
@@ -139,8 +139,7 @@ def test_new_figure_comes_from_pyplot_and_files_leave_it_alone(tmp_path: Path) -
     code = f"""
 import sys
 from tests.full.results.test_drawing import RESULT
-from ucvtest.results.drawing import save_plot
-save_plot(RESULT, {str(tmp_path / "plot.png")!r})
+RESULT.save_plot({str(tmp_path / "plot.png")!r})
 assert "matplotlib.pyplot" not in sys.modules
 ax = RESULT.plot()
 from matplotlib import pyplot
@@ -152,7 +151,7 @@ assert pyplot.gcf() is ax.figure
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("draw", [lambda path: RESULT.plot(), lambda path: save_plot(RESULT, path)])
+@pytest.mark.parametrize("draw", [lambda path: RESULT.plot(), lambda path: RESULT.save_plot(path)])
 def test_without_matplotlib(draw, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -178,7 +177,7 @@ PICTURED = replace(RESULT, pictures={"null distribution": NULL_PICTURE})
 
 
 def test_every_layer_of_a_picture_is_drawn(ax):
-    plot_result(PICTURED, ax, kind="null distribution")
+    PICTURED.plot(ax, kind="null distribution")
     assert [bar.get_height() for bar in ax.containers[0]] == [0.2, 0.3, 0.5]
     assert [bar.get_width() for bar in ax.containers[0]] == [1, 1, 1]
     assert len(ax.lines) == 5
