@@ -346,8 +346,9 @@ class JittedLearner(Learner):
             predicted, best_score, second = leading(scores)
             labels, tied = predicted.astype(float), best_score == second
         else:
-            # A score at the cut is predicted as the first class, as in glmnet.
             best_score, labels, tied = scores, (scores > self.cut).astype(float), scores == self.cut
+            if self.tie_code != 0.0:
+                labels[tied] = self.tie_code
         # A comparison alone would make NaN a class.
         missing = np.isnan(best_score)
         if missing.any():
@@ -359,6 +360,11 @@ class JittedLearner(Learner):
     def cut(self) -> float:
         """The score above which the positive class is predicted."""
         return 0.0 if self.scale in ("log_odds", "discriminant") else 0.5
+
+    @property
+    def tie_code(self) -> float:
+        """The label predicted for a score at the cut: that of the first class, as in glmnet."""
+        return 0.0
 
     def _outputs(self) -> tuple[Output, ...]:
         by_scale: dict[Scale, tuple[Output, ...]] = {
