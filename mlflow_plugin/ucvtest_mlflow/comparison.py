@@ -113,8 +113,16 @@ def compare_predictions(
     from ucvtest import DeLongTest, HoldOutTest, McNemarTest
 
     scores = scores_for(loss, metric)
-    _check_rows(rows)
-    predictions = rows.by_name
+    n, predictions = len(rows.y), rows.by_name
+    if n < 2:
+        raise ValueError(f"the data have {n} rows: a comparison needs 2 at least")
+    for name, values in predictions.items():
+        if len(values) != n:
+            raise ValueError(
+                f"{name} has {len(values)} predictions for {n} rows: pass one for each row"
+            )
+    for name, values in ({"targets": rows.y} | predictions).items():
+        _refuse_missing(name, values)
     if scores is not None:
         needed = OF_LOSSES if metric is None else f"metric={metric!r:.60} needs {NEEDED[scores]}"
         predictions = {
@@ -162,19 +170,6 @@ def _refuse_missing(name: str, values: Any) -> None:
     missing = int(np.sum(pd.isna(np.asarray(values))))
     if missing:
         raise ValueError(f"{name} has {missing} missing values: leave those rows out")
-
-
-def _check_rows(rows: Rows) -> None:
-    n = len(rows.y)
-    if n < 2:
-        raise ValueError(f"the data have {n} rows: a comparison needs 2 at least")
-    for name, values in rows.by_name.items():
-        if len(values) != n:
-            raise ValueError(
-                f"{name} has {len(values)} predictions for {n} rows: pass one for each row"
-            )
-    for name, values in ({"targets": rows.y} | rows.by_name).items():
-        _refuse_missing(name, values)
 
 
 def _scores(

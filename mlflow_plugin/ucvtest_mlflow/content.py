@@ -130,7 +130,9 @@ def comparison_key(names: Sequence[str], metric: Any) -> str:
 
 def params(result: Outcome, prefix: str) -> list[Param]:
     """The chosen options, cut to the length that MLflow shows; defaults of None are left out."""
-    chosen = {**result.settings, **_groups(result)}
+    first = next(iter(result.results.values())) if _is_comparison(result) else result
+    found: Mapping[str, Any] = first.diagnostics if isinstance(first, TestResult) else {}
+    chosen = {**result.settings, **{name: found[name] for name in GROUPS if name in found}}
     if _is_plan(result):
         chosen |= {name: getattr(result, name) for name in PLAN_CHOICES}
     elif not _is_selection(result):
@@ -140,13 +142,6 @@ def params(result: Outcome, prefix: str) -> list[Param]:
         for name, value in chosen.items()
         if value is not None and name not in NOT_CHOSEN
     ]
-
-
-def _groups(result: Outcome) -> dict[str, Any]:
-    """How many groups there were, and of what sizes; nothing without groups."""
-    first = next(iter(result.results.values())) if _is_comparison(result) else result
-    found: Mapping[str, Any] = first.diagnostics if isinstance(first, TestResult) else {}
-    return {name: found[name] for name in GROUPS if name in found}
 
 
 def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
@@ -164,7 +159,13 @@ def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
 
 def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag]:
     """The words, what it cost, how it was computed, and the numbers that cannot be metrics."""
-    words = {"verdict": result.verdict, "status": _status(result), **others}
+    status = "ok"
+    if isinstance(result, TestResult):
+        status = result.status
+    elif _is_comparison(result):
+        failed = {key: each for key, each in result.results.items() if each.status != "ok"}
+        status = "; ".join(f"{' '.join(key)}: {each.status}" for key, each in failed.items())
+    words = {"verdict": result.verdict, "status": status or "ok", **others}
     words |= {"seconds": f"{result.elapsed:.3g}", "n_fits": str(result.n_fits)}
     settings = result.settings
     words |= {name: str(settings[name]) for name in NOT_CHOSEN if settings.get(name) is not None}
@@ -213,44 +214,35 @@ def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
     )
 
 
-def _status(result: Outcome) -> str:
-    if isinstance(result, TestResult):
-        return result.status
-    if not _is_comparison(result):
-        return "ok"
-    others = [
-        f"{' '.join(key)}: {each.status}"
-        for key, each in result.results.items()
-        if each.status != "ok"
-    ]
-    return "; ".join(others) or "ok"
-
-
 def _numbers(result: Outcome) -> dict[str, float]:
     if _is_plan(result):
         # What ten million observations do not reach has no number.
         values = {name: getattr(result, name) for name in PLAN_METRICS}
         return {name: math.inf if value is None else value for name, value in values.items()}
     if _is_selection(result):
-        return _numbers_of_learners(result)
+        # Every criterion of every learner that has it.
+        keys = _keys(result.names, "learner")
+        return {
+            f"{name}.{keys[learner]}": value
+            for name, values in result.columns.items()
+            for learner, value in zip(result.names, values.tolist(), strict=True)
+            if math.isfinite(value)
+        }
     if not isinstance(result, TestResult):
-        return _numbers_of_tests(result) if len(result.pairs) == 1 else _numbers_of_pairs(result)
+        if len(result.pairs) > 1:
+            return _numbers_of_pairs(result)
+        keys = _keys(result.tests)
+        return {
+            f"{name}.{keys[test]}": number
+            for (test, _, _), each in result.results.items()
+            for name, number in _numbers(each).items()
+        }
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
     if result.posterior is not None:
         numbers |= {name: getattr(result.posterior, name) for name in POSTERIOR}
     numbers |= {name: result.diagnostics[name] for name in OWN_VALUES if name in result.diagnostics}
     return {name: float(value) for name, value in numbers.items()}
-
-
-def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
-    """The numbers of every test of two learners."""
-    keys = _keys(comparison.tests)
-    return {
-        f"{name}.{keys[test]}": number
-        for (test, _, _), each in comparison.results.items()
-        for name, number in _numbers(each).items()
-    }
 
 
 def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
@@ -281,17 +273,6 @@ def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
         for test in comparison.together
     }
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
-
-
-def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:
-    """Every criterion of every learner that has it."""
-    keys = _keys(selection.names, "learner")
-    return {
-        f"{name}.{keys[learner]}": value
-        for name, values in selection.columns.items()
-        for learner, value in zip(selection.names, values.tolist(), strict=True)
-        if math.isfinite(value)
-    }
 
 
 def _keys(names: Sequence[str], without: str = "test") -> dict[str, str]:
@@ -409,9 +390,15 @@ def tables(result: Outcome) -> dict[str, pd.DataFrame]:
         learners = {f"learners {keys[test]}": test for test in result.together}
         found = {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
         found |= {title: result.learner_frame(test=test) for title, test in learners.items()}
+
+    def finite_or_text(cell: Any) -> Any:
+        if cell is pd.NA:
+            return None
+        return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
+
     return {
         _file_name(title): pd.DataFrame(
-            {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}
+            {name: [*map(finite_or_text, cells)] for name, cells in table.items()}
         )
         for title, table in found.items()
     }
@@ -419,12 +406,6 @@ def tables(result: Outcome) -> dict[str, pd.DataFrame]:
 
 def _file_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
-
-
-def _finite_or_text(cell: Any) -> Any:
-    if cell is pd.NA:
-        return None
-    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
 
 def data_of(test: Any) -> Data | None:
@@ -455,7 +436,13 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
     name = f"sample {len(response)} x {features.shape[1]}"
     try:
         with _without_warnings():
-            return _dataset(features, response, name).to_dict()
+            if not isinstance(features, pd.DataFrame):
+                return from_numpy(features, targets=response, name=name).to_dict()
+            target = "response"
+            while target in features.columns:
+                target += "_"
+            frame = _with_names(features).assign(**{target: response})
+            return from_pandas(frame, targets=target, name=name).to_dict()
     except Exception as error:
         hooks.warn_caller(f"the data set is not logged to MLflow ({type(error).__name__}: {error})")
         return None
@@ -493,20 +480,14 @@ def _as_logged(dataset: Dataset, features: Any, response: Any) -> Iterator[Any]:
         yield from_numpy(features)
         return
     columns = [column["name"] for column in json.loads(str(dataset.schema))["mlflow_colspec"]]
-    frame = features.set_axis([str(column) for column in features.columns], axis=1)
+    frame = _with_names(features)
     others = [column for column in columns if column not in frame.columns]
     if len(others) <= 1:
         yield from_pandas(frame.assign(**dict.fromkeys(others, response))[columns])
 
 
-def _dataset(features: Any, response: Any, name: str) -> Any:
-    if not isinstance(features, pd.DataFrame):
-        return from_numpy(features, targets=response, name=name)
-    target = "response"
-    while target in features.columns:
-        target += "_"
-    frame = features.set_axis([str(column) for column in features.columns], axis=1)
-    return from_pandas(frame.assign(**{target: response}), targets=target, name=name)
+def _with_names(features: pd.DataFrame) -> pd.DataFrame:
+    return features.set_axis([str(column) for column in features.columns], axis=1)
 
 
 def _cut(text: str, length: int) -> str:

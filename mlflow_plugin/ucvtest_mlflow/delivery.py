@@ -4,9 +4,9 @@ import contextvars
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import mlflow
 import mlflow.artifacts
 from mlflow import MlflowClient
-from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, RunTag
+from mlflow.entities import Dataset, DatasetInput, InputTag, RunTag
 from mlflow.exceptions import MlflowException
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
@@ -82,28 +82,23 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
         If the tracking server does not answer, or has not taken the result, within a few
         seconds.
     """
-    _refuse_other(result)
+    if not isinstance(result, TestResult) and type(result).__name__ not in content.KINDS:
+        other: object = result
+        if isinstance(other, JUDGED):
+            remedy = "log the result that it was asked of, then this answer by log_margin"
+        elif hasattr(other, "plot") and hasattr(other, "to_json"):
+            remedy = (
+                "log its picture by mlflow.log_figure(curve.plot().figure, 'curve.png'), and its "
+                "numbers by mlflow.log_text(curve.to_json(), 'curve.json')"
+            )
+        else:
+            remedy = "pass what fit(), uv.compare, uv.select_model or uv.plan returns"
+        kinds = ", ".join(("TestResult", *content.KINDS))
+        raise ValueError(f"result must be one of {kinds}, got {type(other).__name__}: {remedy}")
     record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
     if run_id is not None:
         record = replace(record, run_id=run_id)
     return send(record)
-
-
-def _refuse_other(result: object) -> None:
-    """Refuse anything but results, and say how MLflow takes it."""
-    if isinstance(result, TestResult) or type(result).__name__ in content.KINDS:
-        return
-    if isinstance(result, JUDGED):
-        remedy = "log the result that it was asked of, then this answer by log_margin"
-    elif hasattr(result, "plot") and hasattr(result, "to_json"):
-        remedy = (
-            "log its picture by mlflow.log_figure(curve.plot().figure, 'curve.png'), and its "
-            "numbers by mlflow.log_text(curve.to_json(), 'curve.json')"
-        )
-    else:
-        remedy = "pass what fit(), uv.compare, uv.select_model or uv.plan returns"
-    kinds = ", ".join(("TestResult", *content.KINDS))
-    raise ValueError(f"result must be one of {kinds}, got {type(result).__name__}: {remedy}")
 
 
 def log_compared(
@@ -269,25 +264,18 @@ def _with_files(
     """What `work` makes of the files; that they take long to draw is not the server's fault."""
     with ExitStack() as stack:
         stack.enter_context(kept or nullcontext())
-        written = stack.enter_context(_written(record))
+        folder = Path(stack.enter_context(TemporaryDirectory())) / "result"
+        folder.mkdir()
+        content.write_files(record.result, folder, log_plots=record.log_plots)
+        tables = content.write_tables(record.result, folder) if record.log_tables else []
         # Left to `work`, which may go on when nobody waits for it any more.
         until_done = stack.pop_all()
 
     def work_and_tidy() -> Logged:
         with until_done:
-            return work(written)
+            return work(Written(folder, tables))
 
     return _bounded(record.tracking_uri, work_and_tidy)
-
-
-@contextmanager
-def _written(record: Record) -> Iterator[Written]:
-    with TemporaryDirectory() as name:
-        folder = Path(name) / "result"
-        folder.mkdir()
-        content.write_files(record.result, folder, log_plots=record.log_plots)
-        tables = content.write_tables(record.result, folder) if record.log_tables else []
-        yield Written(folder, tables)
 
 
 def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
@@ -329,15 +317,11 @@ def _send(
         with suppress(Exception), quiet():
             client.set_terminated(run_id, "FAILED")
         raise
-    _end(client, run_id, record.created)
-    return logged
-
-
-def _end(client: MlflowClient, run_id: str, when: int) -> None:
     with quiet():
-        client.set_terminated(run_id, end_time=when)
+        client.set_terminated(run_id, end_time=record.created)
     if not is_local(client.tracking_uri) and read_run(client, run_id).info.status != "FINISHED":
         raise Unreachable(f"{displayed_address(client.tracking_uri)} has not ended run {run_id}")
+    return logged
 
 
 def _client(tracking_uri: str) -> MlflowClient:
@@ -356,7 +340,22 @@ def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
     # The answer to the creation of a run can get lost, and its maker be killed before it reports.
     found = _runs_of(client, record, experiment_id) if sent_before else []
     if not found:
-        found = [_create_run(client, record, experiment_id)]
+        tags = {
+            mlflow_tags.MLFLOW_AUTOLOGGING: "ucvtest",
+            mlflow_tags.MLFLOW_RUN_NOTE: content.description(record.result),
+            RECORD_TAG: record.id,
+        }
+        if record.parent_run_id is not None:
+            tags[mlflow_tags.MLFLOW_PARENT_RUN_ID] = record.parent_run_id
+        # The run lasts as long as the test did. Without a name MLflow would draw one from
+        # Python's global random state.
+        run = client.create_run(
+            experiment_id=experiment_id,
+            start_time=int(record.created - record.result.elapsed * 1000),
+            tags=resolve_tags(tags),
+            run_name=content.run_name(record.result),
+        )
+        found = [str(run.info.run_id)]
         if not is_local(record.tracking_uri):
             # MLflow itself repeats a request whose answer got lost.
             found = _runs_of(client, record, experiment_id) or found
@@ -373,25 +372,6 @@ def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
 def _runs_of(client: MlflowClient, record: Record, experiment_id: str) -> list[str]:
     named = f"tags.`{RECORD_TAG}` = '{record.id}'"
     return sorted(str(run.info.run_id) for run in client.search_runs([experiment_id], named))
-
-
-def _create_run(client: MlflowClient, record: Record, experiment_id: str) -> str:
-    tags = {
-        mlflow_tags.MLFLOW_AUTOLOGGING: "ucvtest",
-        mlflow_tags.MLFLOW_RUN_NOTE: content.description(record.result),
-        RECORD_TAG: record.id,
-    }
-    if record.parent_run_id is not None:
-        tags[mlflow_tags.MLFLOW_PARENT_RUN_ID] = record.parent_run_id
-    # The run lasts as long as the test did. Without a name MLflow would draw one from
-    # Python's global random state.
-    run = client.create_run(
-        experiment_id=experiment_id,
-        start_time=int(record.created - record.result.elapsed * 1000),
-        tags=resolve_tags(tags),
-        run_name=content.run_name(record.result),
-    )
-    return str(run.info.run_id)
 
 
 def _experiment_id(client: MlflowClient, record: Record) -> str:
@@ -481,7 +461,11 @@ def _log(
     # A local store says itself what it has not taken; of servers, what stands between may have
     # kept a part. Neither look reads the run.
     if not is_local(client.tracking_uri):
-        arrived = _has_files(client, run, key) and _has_numbers(client, run_id, key, numbers)
+        arrived = _has_files(client, run, key)
+        if arrived and numbers:
+            arrived = bool(client.get_metric_history(run_id, numbers[0].key))
+        elif arrived:
+            arrived = owner_tag(key) in read_run(client, run_id).data.tags
         if not arrived:
             raise Unreachable(
                 f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
@@ -498,13 +482,6 @@ def _has_files(client: MlflowClient, run: KnownRun, key: str) -> bool:
         artifact_uri=f"{run.artifact_uri}/{FOLDER}/{key}", tracking_uri=client.tracking_uri
     )
     return "result.json" in {Path(item.path).name for item in found}
-
-
-def _has_numbers(client: MlflowClient, run_id: str, key: str, numbers: list[Metric]) -> bool:
-    """Whether the batch has arrived, by its numbers; without numbers, by its tags."""
-    if numbers:
-        return bool(client.get_metric_history(run_id, numbers[0].key))
-    return owner_tag(key) in read_run(client, run_id).data.tags
 
 
 def _list_tables(tag: str, paths: list[str]) -> list[RunTag]:

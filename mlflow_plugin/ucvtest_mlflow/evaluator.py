@@ -207,7 +207,12 @@ def _rows(
             features, groups, "groups", "pass one label for each row"
         )
     elif groups is not None:
-        groups = _one_for_each_row(groups, len(y))
+        groups = np.asarray(groups)
+        if groups.shape != y.shape[:1]:
+            raise ValueError(
+                f"groups must name a group for each of {len(y)} rows, got shape {groups.shape}: "
+                "pass one label for each row, or the name of a column of the data"
+            )
     name = "baseline"
     if isinstance(baseline, str):
         name = baseline
@@ -240,16 +245,6 @@ def _check_row_names(features: Any, given: Any, option: str) -> None:
             f"the data and {option} have the same index in another order, but rows are matched by "
             f"position: pass {option}.loc[data.index]"
         )
-
-
-def _one_for_each_row(groups: Any, n_rows: int) -> np.ndarray:
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"groups must name a group for each of {n_rows} rows, got shape {labels.shape}: pass "
-            "one label for each row, or the name of a column of the data"
-        )
-    return labels
 
 
 def _without_column(

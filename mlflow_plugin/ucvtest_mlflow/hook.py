@@ -14,7 +14,7 @@ import mlflow
 from ucvtest import TestResult, hooks
 from ucvtest_mlflow.content import data_of, describe_data
 from ucvtest_mlflow.delivery import Logged, destination, send
-from ucvtest_mlflow.pause import autologging_paused, is_not_logged
+from ucvtest_mlflow.pause import autologging_paused, is_not_logged, paused_in_worker
 from ucvtest_mlflow.records import Outcome, Record
 from ucvtest_mlflow.servers import (
     Paused,
@@ -24,7 +24,6 @@ from ucvtest_mlflow.servers import (
     require_same_server,
 )
 from ucvtest_mlflow.spool import Spool, default_spool_dir
-from ucvtest_mlflow.workers import paused_in_worker
 
 if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
@@ -101,17 +100,14 @@ class AutologHook:
                     "ucvtest_mlflow.log_result(result) logs it; name another folder in spool_dir"
                 )
             return
-        self._report_logged(logged, record)
+        if not self.silent:
+            where = hide_passwords(record.tracking_uri)
+            logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, where)
         if kept is None:
             hooks.warn_caller(
                 f"the result is in MLflow, but it could not be kept on disk before ({disk}): had "
                 "the server failed, it would be lost; name another folder in spool_dir"
             )
-
-    def _report_logged(self, logged: Logged, record: Record) -> None:
-        if not self.silent:
-            where = hide_passwords(record.tracking_uri)
-            logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, where)
 
 
 def autolog(

@@ -1,12 +1,14 @@
-"""Turning off what MLflow does by itself, for as long as it would be in the way."""
+"""Turning off what MLflow does by itself, for as long as it would be in the way.
+
+Worker processes import this module, and MLflow itself only where a learner has imported it.
+"""
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-
-from mlflow.utils import autologging_utils
 
 
 class _Pause:
@@ -44,6 +46,8 @@ class _Pause:
 
 @contextmanager
 def _autologging_off() -> Iterator[None]:
+    from mlflow.utils import autologging_utils
+
     # Inside a `disable_autologging` of the user's, ours would turn it on again at its end.
     if getattr(autologging_utils, "_AUTOLOGGING_GLOBALLY_DISABLED", False):
         yield
@@ -90,18 +94,16 @@ def is_not_logged() -> bool:
     return _not_logged.get()
 
 
-_autologging = _Pause(_autologging_off)
-_chatter = _Pause(_chatter_off)
+autologging_paused = _Pause(_autologging_off)
+"""No fit in this process is logged by MLflow's integrations inside such a context.
+
+The state from before returns when the last such context ends, exceptions included.
+"""
+
+quiet = _Pause(_chatter_off)
+"""MLflow prints neither progress bars nor addresses of runs inside such a context."""
 
 
-def autologging_paused() -> AbstractContextManager[None]:
-    """No fit in this process is logged by MLflow's integrations inside this context.
-
-    The state from before returns when the last such context ends, exceptions included.
-    """
-    return _autologging()
-
-
-def quiet() -> AbstractContextManager[None]:
-    """MLflow prints neither progress bars nor addresses of runs inside this context."""
-    return _chatter()
+def paused_in_worker() -> AbstractContextManager[None]:
+    """No fit in a worker process is logged by MLflow's integrations inside this context."""
+    return autologging_paused() if "mlflow" in sys.modules else nullcontext()

@@ -38,6 +38,13 @@ def vector(values: Any) -> np.ndarray:
     return matrix(values)
 
 
+def is_null(value: Any) -> bool:
+    """Whether it is R's NULL."""
+    import rpy2.rinterface as ri
+
+    return value is ri.NULL
+
+
 def scalar(name: str, value: Any) -> Any:
     """An R vector of length one as a Python value, and NULL as None.
 
@@ -55,16 +62,11 @@ def scalar(name: str, value: Any) -> Any:
     atomic = (ri.BoolSexpVector, ri.IntSexpVector, ri.FloatSexpVector, ri.StrSexpVector)
     if not isinstance(value, atomic) or len(value) != 1:
         raise ValueError(f"{name} must be a single value, or NULL for the default")
-    item = vector(value)[0].item() if not _is_na(value[0]) else None
-    if item is None:
+    first = value[0]
+    if first in (ri.NA_Character, ri.NA_Integer, ri.NA_Logical) or first is ri.NA_Real:
         raise ValueError(f"{name} must not be NA: use NULL for the default")
+    item = vector(value)[0].item()
     return int(item) if isinstance(item, float) and item.is_integer() else item
-
-
-def _is_na(value: Any) -> bool:
-    import rpy2.rinterface as ri
-
-    return value in (ri.NA_Character, ri.NA_Integer, ri.NA_Logical) or value is ri.NA_Real
 
 
 def to_r(value: Any) -> Any:
@@ -76,7 +78,9 @@ def to_r(value: Any) -> Any:
     if value is None:
         return ri.NULL
     if isinstance(value, Mapping):
-        return _named_list(value)
+        named = ri.ListSexpVector([to_r(item) for item in value.values()])
+        named.names = ri.StrSexpVector([str(name) for name in value])
+        return named
     if isinstance(value, str):
         return ri.StrSexpVector([value])
     if isinstance(value, np.ndarray):
@@ -88,14 +92,6 @@ def to_r(value: Any) -> Any:
             return _array(np.array(value))
         return ri.ListSexpVector([to_r(item) for item in value])
     return _array(np.asarray(value))
-
-
-def _named_list(values: Mapping[str, Any]) -> Any:
-    import rpy2.rinterface as ri
-
-    result = ri.ListSexpVector([to_r(item) for item in values.values()])
-    result.names = ri.StrSexpVector([str(name) for name in values])
-    return result
 
 
 def _array(values: np.ndarray) -> Any:

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ucvtest.hooks import reworded
 from ucvtest.losses.linearised import ABOUT_CLASSES, CLASSES
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest_r.conversion import matrix, scalar, to_r, vector
+from ucvtest_r.conversion import is_null, matrix, scalar, to_r, vector
 from ucvtest_r.reading import (
     arguments_of,
     features_of,
@@ -198,9 +199,19 @@ def _why_without_value(losses: uv.Losses) -> str:
     return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
-def _noted(result: uv.TestResult, remark: str | None) -> uv.TestResult:
-    """A result with what R has to say of its losses among its notes."""
-    return result if remark is None else replace(result, notes=(*result.notes, remark))
+def _each_result(outcome: Any, change: Callable[[uv.TestResult], uv.TestResult]) -> Any:
+    """A result that is changed, or a comparison of which every result is."""
+    if not isinstance(outcome, uv.Comparison):
+        return change(outcome)
+    results = {key: change(result) for key, result in outcome.results.items()}
+    return replace(outcome, results=results)
+
+
+def _noted(outcome: Any, remark: str | None) -> Any:
+    """A result or comparison with what R has to say of its losses among the notes."""
+    if remark is None:
+        return outcome
+    return _each_result(outcome, lambda one: replace(one, notes=(*one.notes, remark)))
 
 
 def score_losses(*, scores: Any, arguments: Any) -> Any:
@@ -209,9 +220,7 @@ def score_losses(*, scores: Any, arguments: Any) -> Any:
 
 
 def _of_predictions(y: Any, predictions: Any, arguments: dict[str, Any]) -> uv.Losses:
-    import rpy2.rinterface as ri
-
-    response = None if y is ri.NULL else response_of(y)
+    response = None if is_null(y) else response_of(y)
     return uv.Losses.from_predictions(response, vectors_of(predictions), **arguments)
 
 
@@ -260,10 +269,8 @@ def select_model(
     """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
     response = response_of(y)
     given = [learner_of(learner, response) for learner in learners]
-    import rpy2.rinterface as ri
-
-    numbers = None if complexity is ri.NULL else vector(complexity).tolist()
-    several = None if criteria is ri.NULL else list(criteria)
+    numbers = None if is_null(complexity) else vector(complexity).tolist()
+    several = None if is_null(criteria) else list(criteria)
     chosen = uv.select_model(
         *(features_of(x), response, given),
         **arguments_of(arguments),
@@ -312,24 +319,15 @@ def compare_learners(
         **arguments_of(arguments),
         n_jobs=1,
     )
-    noted = _noted_comparison(comparison, remark_of_loss(arguments))
-    return _comparison(noted, float(conf_level[0]))
+    return _comparison(_noted(comparison, remark_of_loss(arguments)), float(conf_level[0]))
 
 
 def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) -> Any:
     """Run `ucvtest.compare_losses` on losses that R kept as JSON."""
-    import rpy2.rinterface as ri
-
-    chosen = None if tests is ri.NULL else tests_of(tests)
+    chosen = None if is_null(tests) else tests_of(tests)
     kept = _result_from_json(losses)
     comparison = uv.compare_losses(kept, chosen, **arguments_of(arguments))
-    comparison = _noted_comparison(comparison, kept.settings.get(REMARK))
-    return _comparison(comparison, float(conf_level[0]))
-
-
-def _noted_comparison(comparison: uv.Comparison, remark: str | None) -> uv.Comparison:
-    results = {key: _noted(result, remark) for key, result in comparison.results.items()}
-    return comparison if remark is None else replace(comparison, results=results)
+    return _comparison(_noted(comparison, kept.settings.get(REMARK)), float(conf_level[0]))
 
 
 def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
@@ -348,7 +346,7 @@ def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
             "correction": comparison.correction,
             "contrast": comparison.contrast,
             "verdict": in_r(comparison.verdict),
-            "lines": _outcome_in_r_words(comparison).notes_in_brief(REST),
+            "lines": _each_result(comparison, _in_r_words).notes_in_brief(REST),
             "json": comparison.to_json(),
         }
     )
@@ -361,10 +359,14 @@ def _columns(frame: Any) -> dict[str, np.ndarray]:
 def advise(**arguments: Any) -> Any:
     """The test that `ucvtest.advise` recommends: its function in R, its arguments, and why."""
     found = uv.advise(**{name: scalar(name, value) for name, value in arguments.items()})
-    settings = {
-        name: _as_r_design(value) if isinstance(value, uv.designs.NamedDesign) else value
-        for name, value in found.settings.items()
-    }
+    settings = dict(found.settings)
+    design = settings.get("design")
+    if isinstance(design, uv.designs.NamedDesign):
+        # The list by which R describes it; hold_out() of R leaves out its default.
+        options = {name: value for name, value in vars(design).items() if value is not None}
+        if options.get("shuffle"):
+            del options["shuffle"]
+        settings["design"] = {"kind": type(design).__name__, **options}
     return to_r(
         {
             "test": r_names()[found.test],
@@ -413,17 +415,9 @@ REST = "summary(x, notes = TRUE)"
 """Where R shows the notes that printed results leave out."""
 
 
-def _outcome_in_r_words(outcome: Any) -> Any:
-    """The same of a result or a comparison."""
-    if not isinstance(outcome, uv.Comparison):
-        return _in_r_words(outcome)
-    results = {key: _in_r_words(result) for key, result in outcome.results.items()}
-    return replace(outcome, results=results)
-
-
 def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
-    restored = _outcome_in_r_words(_result_from_json(json))
+    restored = _each_result(_result_from_json(json), _in_r_words)
     text = restored.summary(alpha=1 - conf_level[0], notes=bool(notes[0])).as_text()
     return to_r(text.replace("summary(notes=True)", REST))
 
@@ -459,9 +453,7 @@ def comparison_frame(*, json: Any, conf_level: Any) -> Any:
 
 def best_set(*, json: Any, alpha: Any, test: Any) -> Any:
     """The learners that may be the best, of a comparison that R kept as JSON."""
-    import rpy2.rinterface as ri
-
-    label = None if test is ri.NULL else test[0]
+    label = None if is_null(test) else test[0]
     return to_r(list(_result_from_json(json).best_set(float(alpha[0]), label)))
 
 
@@ -485,9 +477,7 @@ def plan_losses(*, losses: Any, arguments: Any, n: Any) -> Any:
 
 
 def _sizes(n: Any) -> list[int] | None:
-    import rpy2.rinterface as ri
-
-    return None if n is ri.NULL else [int(each) for each in vector(n)]
+    return None if is_null(n) else [int(each) for each in vector(n)]
 
 
 def _plan_to_r(found: uv.SamplePlan) -> Any:
@@ -521,15 +511,6 @@ def _margin_to_r(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
     """What R shapes an "htest" from."""
     values = {name: getattr(found, name) for name in MARGIN_FIELDS if hasattr(found, name)}
     return to_r(values | {"verdict": in_r(found.verdict), "title": found.title})
-
-
-def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
-    """The list by which R describes a named design."""
-    options = {name: value for name, value in vars(design).items() if value is not None}
-    if options.get("shuffle"):
-        # hold_out() of R leaves out its default.
-        del options["shuffle"]
-    return {"kind": type(design).__name__, **options}
 
 
 def _result_from_json(json: Any) -> Any:
@@ -591,32 +572,8 @@ MARGIN_FIELDS = (
 """What R is told of answers about margins."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        hypothesis_test,
-        test_of_losses,
-        evaluate_learners,
-        prediction_losses,
-        correct_losses,
-        resampled_losses,
-        score_losses,
-        compare_losses,
-        select_model,
-        compare_learners,
-        best_set,
-        advise,
-        light_code_bounds,
-        critical_values,
-        summary,
-        bibtex,
-        confidence_interval,
-        equivalence,
-        methods_text,
-        noninferiority,
-        references,
-        plan_sample_size,
-        plan_losses,
-        comparison_frame,
-        autolog,
-    )
+    name: function
+    for name, function in list(globals().items())
+    if isfunction(function) and function.__module__ == __name__ and not name.startswith("_")
 }
+"""The public functions of this module."""

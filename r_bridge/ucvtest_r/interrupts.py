@@ -21,6 +21,11 @@ class _Interrupts:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
+        """A context at whose end a Ctrl-C from inside it arrives.
+
+        A KeyboardInterrupt inside rpy2 would get lost where it frees an R value, or would leave
+        R's stack of protected values unbalanced.
+        """
         self._depth += 1
         try:
             yield
@@ -31,6 +36,12 @@ class _Interrupts:
 
     @contextmanager
     def delivered_by_the_end(self) -> Iterator[None]:
+        """A context that a Ctrl-C ends, even one that came while Python freed something.
+
+        What a finalizer raises, or another function that Python calls when memory is freed, is
+        reported and forgotten. Such a Ctrl-C arrives at the end of the next deferring block, or at
+        the end of this one: where nothing defers, the work of this block is done first.
+        """
         if self._depth == 0:
             # One that came after the end of the last call is late; the outer call's is not.
             self._waiting = False
@@ -64,23 +75,8 @@ def take_over() -> None:
     signal.signal(signal.SIGINT, _interrupts.handle)
 
 
-def deferred() -> Any:
-    """A context at whose end a Ctrl-C from inside it arrives.
-
-    A KeyboardInterrupt inside rpy2 would get lost where it frees an R value, or would leave
-    R's stack of protected values unbalanced.
-    """
-    return _interrupts.deferred()
-
-
-def delivered_by_the_end() -> Any:
-    """A context that a Ctrl-C ends, even one that came while Python freed something.
-
-    What a finalizer raises, or another function that Python calls when memory is freed, is
-    reported and forgotten. Such a Ctrl-C arrives at the end of the next deferring block, or at
-    the end of this one: where nothing defers, the work of this block is done first.
-    """
-    return _interrupts.delivered_by_the_end()
+deferred = _interrupts.deferred
+delivered_by_the_end = _interrupts.delivered_by_the_end
 
 
 @contextmanager

@@ -1,9 +1,8 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -163,12 +162,6 @@ class RFunctionLearner(SplitLearner):
 
 class RSurvivalLearner(RFunctionLearner, SurvivalLearner):
     """A learner that is a function of the R session, and learns survival times."""
-
-    def predicting_at(self, times: Sequence[float]) -> Self:
-        """The same learner, whose probabilities are about events by these times."""
-        timed = copy(self)
-        object.__setattr__(timed, "times", tuple(map(float, times)))
-        return timed
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Nothing: R has the response already, and all else is known when the function runs."""

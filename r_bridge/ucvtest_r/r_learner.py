@@ -1,10 +1,8 @@
 """Learners of R for tests in Python."""
 
 import sys
-from collections.abc import Sequence
-from copy import copy
 from importlib.resources import files
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,8 +14,7 @@ from ucvtest_r.__main__ import package_source
 from ucvtest_r.conditions import RConditionError, RWarning
 from ucvtest_r.conversion import matrix, to_r
 from ucvtest_r.learners import call_guarded, call_r, read_predictions
-from ucvtest_r.rinterface import import_rinterface
-from ucvtest_r.thread import on_r_thread
+from ucvtest_r.thread import import_rinterface, on_r_thread
 
 CLASSIFIERS = ("MASS::lda",)
 """Known functions that predict classes and nothing else."""
@@ -79,12 +76,6 @@ class RLearner(SplitLearner, SurvivalLearner):
             )
         self.function = function
         self.arguments = arguments
-
-    def predicting_at(self, times: Sequence[float]) -> Self:
-        """The same learner, whose probabilities are about events by these times."""
-        timed = copy(self)
-        object.__setattr__(timed, "times", tuple(map(float, times)))
-        return timed
 
     @property
     def name(self) -> str:

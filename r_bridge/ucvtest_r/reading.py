@@ -7,7 +7,7 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest.hooks import computed_from
-from ucvtest_r.conversion import matrix, scalar, vector
+from ucvtest_r.conversion import is_null, matrix, scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def _metric(metric: Any) -> Any:
 
 def _each_row(values: Any) -> Any:
     """A label or a number for each row, or None."""
-    import rpy2.rinterface as ri
-
-    return None if values is ri.NULL else vector(values)
+    return None if is_null(values) else vector(values)
 
 
 def _learn_size(size: Any) -> Any:
@@ -91,10 +89,8 @@ def features_of(x: Any) -> Any:
 
     It is an array if a column has no name, or the name of another one.
     """
-    import rpy2.rinterface as ri
-
     dimnames = _attribute(x, "dimnames")
-    names = list(dimnames[1]) if dimnames is not None and dimnames[1] is not ri.NULL else []
+    names = [] if dimnames is None or is_null(dimnames[1]) else list(dimnames[1])
     features = matrix(x)
     if not all(names) or len(set(names)) < features.shape[1]:
         return features
@@ -175,40 +171,27 @@ def remark_of_loss(arguments: Any) -> str | None:
 def _table(columns: Any) -> "pd.DataFrame":
     """A list of R vectors of one length, with names or without."""
     import pandas as pd
-    import rpy2.rinterface as ri
 
-    names = range(len(columns)) if columns.names is ri.NULL else columns.names
+    unnamed = is_null(columns.names)
+    names = range(len(columns)) if unnamed else columns.names
     table = pd.DataFrame({name: vector(each) for name, each in zip(names, columns, strict=True)})
-    return (
-        table.set_axis(pd.RangeIndex(len(columns)), axis=1) if columns.names is ri.NULL else table
-    )
+    return table.set_axis(pd.RangeIndex(len(columns)), axis=1) if unnamed else table
 
 
 def learners_of(learners: Any, names: Any, response: np.ndarray) -> Any:
     """Learners as `learner_of` reads them, by name where they have one."""
-    import rpy2.rinterface as ri
-
     read = [learner_of(learner, response) for learner in learners]
-    return read if names is ri.NULL else dict(zip(list(names), read, strict=True))
+    return read if is_null(names) else dict(zip(list(names), read, strict=True))
 
 
 def tests_of(tests: Any) -> Any:
-    """One text, or tests as `_specs` reads them."""
+    """One text, or tests with options, as R lists them: a mapping where all have labels."""
     import rpy2.rinterface as ri
 
-    return tests[0] if isinstance(tests, ri.StrSexpVector) else _specs(tests)
-
-
-def _specs(tests: Any) -> Any:
-    """Tests with options, as R lists them: a mapping where all have labels."""
+    if isinstance(tests, ri.StrSexpVector):
+        return tests[0]
     specs = [uv.TestSpec.of(name[0], arguments_of(options)) for name, options in tests]
-    return dict(zip(list(tests.names), specs, strict=True)) if _has_names(tests) else specs
-
-
-def _has_names(values: Any) -> bool:
-    import rpy2.rinterface as ri
-
-    return values.names is not ri.NULL
+    return specs if is_null(tests.names) else dict(zip(list(tests.names), specs, strict=True))
 
 
 def vectors_of(values: Any) -> dict[str, "np.ndarray | pd.DataFrame"]:

@@ -21,8 +21,7 @@ from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.learners import call_r
-from ucvtest_r.rinterface import import_rinterface
-from ucvtest_r.thread import is_r_thread
+from ucvtest_r.thread import import_rinterface, is_r_thread
 from ucvtest_r.wording import in_r
 
 # rpy2 frees an R function that no Python object refers to, even while R can still call it.
@@ -178,7 +177,11 @@ R_CLOSURE = 3
 def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
     try:
         if name == "shutdown":
-            _shutdown()
+            # What Python does first when it ends; the rest of its end is left to the process.
+            # Worker processes would otherwise keep R waiting, and taking the interpreter down
+            # while R is going down as well is not safe. What Python calls has no public name.
+            threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+            atexit._run_exitfuncs()  # noqa: SLF001
             return "value", None
         named = dict(zip(arguments.names, arguments, strict=True))
         with interrupts.delivered_by_the_end(), bars_by(_bars()):
@@ -201,14 +204,3 @@ def _around(text: str, condition: Any) -> str:
     """
     own = str(condition[0][0])
     return in_r(text.removesuffix(own)) + own if text.endswith(own) else in_r(text)
-
-
-def _shutdown() -> None:
-    """Do what Python does first when it ends; the rest of Python's end is left to the process.
-
-    Worker processes would otherwise keep R waiting, and taking the interpreter down while R is
-    going down as well is not safe.
-    """
-    # What Python itself calls has no public name.
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
-    atexit._run_exitfuncs()  # noqa: SLF001

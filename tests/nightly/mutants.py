@@ -172,8 +172,8 @@ MUTANTS = [
         *("(counted * (values - value) / total)", "(counted * (values - value))", *METRICS),
     ),
     _mutant(
-        *("gradient of Pearson's correlation", "metrics/moments.py"),
-        *("-r / (2 * of_y), -r / (2 * of_p)", "-r / of_y, -r / (2 * of_p)", *METRICS),
+        *("gradient by an imaginary step", "metrics/moments.py"),
+        *("np.imag(moved) / STEP", "np.imag(moved) / (2 * STEP)", *METRICS),
     ),
     _mutant(
         *("variance of many pairs", "methods/classical/many_pairs.py"),

@@ -473,8 +473,8 @@ def with_designs(
                 )
         if design is None:
             own = TestSpec.of(spec.test, sizes)
-            constructor, fit = spec.constructor | own.constructor, spec.fit | own.fit
-            sized[label] = TestSpec(spec.test, constructor, fit)
+            constructor = {**spec.constructor, **own.constructor}
+            sized[label] = TestSpec(spec.test, constructor, {**spec.fit, **own.fit})
         else:
             constructor = {**spec.constructor, "design": dataclasses.replace(design, **sizes)}
             sized[label] = dataclasses.replace(spec, constructor=constructor)

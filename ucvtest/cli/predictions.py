@@ -243,7 +243,7 @@ def losses_of(
         option: None if name is None else table[name] for option, name in row_columns.items()
     }
     rules: dict[str, Any] = {name: table[name] for name in names}
-    y = None if target is None else table[target]
+    y: Any = None if target is None else table[target]
     if y is not None and columns["event"] is not None:
         y = uv.survival(y, columns["event"])
     groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))

@@ -342,21 +342,19 @@ class JittedLearner(Learner):
 
     def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
         """Labels for what `scores` returned; `testing` as in `predict`."""
-        labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
+        if scores.ndim == 3:
+            predicted, best_score, second = leading(scores)
+            labels, tied = predicted.astype(float), best_score == second
+        else:
+            best_score, labels, tied = scores, (scores > self.cut).astype(float), scores == self.cut
+            if self.tie_code != 0.0:
+                labels[tied] = self.tie_code
+        # A comparison alone would make NaN a class.
+        missing = np.isnan(best_score)
+        if missing.any():
+            labels[missing] = np.nan
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
-
-    def _binary(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Labels, and where they were tied."""
-        labels = (scores > self.cut).astype(float)
-        tied = scores == self.cut
-        if self.tie_code != 0.0:
-            labels[tied] = self.tie_code
-        return _with_missing(labels, scores), tied
-
-    def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        predicted, best_score, second = leading(scores)
-        return _with_missing(predicted.astype(float), best_score), best_score == second
 
     @property
     def cut(self) -> float:
@@ -399,41 +397,27 @@ MOST_NAMES = 3
 def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
     """What results should say of learners, once each."""
     learners = list(learners)
-    notes = dict.fromkeys(learner.note_on(sample) for learner in learners)
-    return [
-        *filter(None, notes),
-        *_notes_on_regressions(learners, sample),
-        *_notes_on_penalties(learners),
-    ]
-
-
-def _notes_on_regressions(learners: Iterable[Learner], sample: Sample) -> list[str]:
-    """The note on regressions whose response is classes."""
+    notes = [*filter(None, dict.fromkeys(learner.note_on(sample) for learner in learners))]
     names = [learner.name for learner in learners if learner.regresses]
-    if not names or sample.classes is None:
-        return []
-    listed = ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
-    return [
-        f"Regressions, which fit the labels as the numbers 0 and 1: {listed}. Classification with "
-        'a ridge penalty, as by glmnet, is "logistic:0.1".'
-    ]
-
-
-def _notes_on_penalties(learners: Iterable[Learner]) -> list[str]:
-    """The note on learners whose penalties mean different things by the same number."""
+    if names and sample.classes is not None:
+        listed = ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
+        notes.append(
+            f"Regressions, which fit the labels as the numbers 0 and 1: {listed}. Classification "
+            'with a ridge penalty, as by glmnet, is "logistic:0.1".'
+        )
     example_by_scale = {
         learner.penalty_scale: learner.name
         for learner in learners
         if getattr(learner, "lam", 0) and hasattr(learner, "penalty_scale")
     }
-    if len(example_by_scale) < 2:
-        return []
-    return [
-        f"Penalties have different scales: that of {example_by_scale['mean']} is added to a mean "
-        f"over the learning set, and that of {example_by_scale['sum']} to a sum, where the same "
-        "number means less the more observations there are. To set them alike, give both the same "
-        "scale, mean or sum."
-    ]
+    if len(example_by_scale) > 1:
+        notes.append(
+            f"Penalties have different scales: that of {example_by_scale['mean']} is added to a "
+            f"mean over the learning set, and that of {example_by_scale['sum']} to a sum, where "
+            "the same number means less the more observations there are. To set them alike, give "
+            "both the same scale, mean or sum."
+        )
+    return notes
 
 
 def no_class_scores(name: str, n_classes: int) -> str:
@@ -443,6 +427,20 @@ def no_class_scores(name: str, n_classes: int) -> str:
         "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or a scikit-learn classifier "
         "with predict_proba, or merge classes"
     )
+
+
+def short_name(
+    family: str, arguments: Iterable[Any], options: Mapping[str, tuple[Any, Any]]
+) -> str:
+    """The short string of a learner, such as "ridge:0.1,scale=mean".
+
+    `options` are values with their defaults, and are left out where they have these.
+    """
+    written = [*map(str, arguments)]
+    for name, (value, default) in options.items():
+        if value != default:
+            written.append(f"{name}={str(value).lower()}")
+    return f"{family}:{','.join(written)}" if written else family
 
 
 def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -471,11 +469,3 @@ def margins(scores: np.ndarray) -> np.ndarray:
 def class_members(sample: Sample) -> np.ndarray:
     """Indicators of the classes as floats, shape (n, C)."""
     return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
-
-
-def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The labels, NaN where the score is: a comparison alone would make it a class."""
-    missing = np.isnan(scores)
-    if missing.any():
-        labels[missing] = np.nan
-    return labels

@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,9 @@ class SurvivalLearner:
 
     def predicting_at(self, times: Sequence[float]) -> Self:
         """The same learner, whose probabilities are about events by these times."""
-        return replace(self, times=tuple(map(float, times)))
+        timed = copy(self)
+        object.__setattr__(timed, "times", tuple(map(float, times)))
+        return timed
 
 
 def check_survival(name: str, sample: Sample, output: Output) -> None:

@@ -11,6 +11,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion
 from ucvtest.metrics.confusion import ClassRatio
+from ucvtest.metrics.moments import value_and_gradient
 from ucvtest.metrics.smooth import (
     Cells,
     IntervalScale,
@@ -158,7 +159,6 @@ def of_moments(
     *,
     numbers: Callable[[np.ndarray, np.ndarray], np.ndarray],
     values: Callable[[np.ndarray], Any],
-    gradient: Callable[[np.ndarray], np.ndarray],
     limits: tuple[float, float],
     scale: IntervalScale,
     output: Literal["number", "probability"] = "number",
@@ -166,13 +166,8 @@ def of_moments(
     of_one_rule: bool = False,
     symmetric: bool = False,
 ) -> SmoothMetric:
-    """A metric from numbers of observations, a function of their means and its gradient."""
-
-    def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(values(means)), gradient(means)
-
-    metric_of_moments = Moments(numbers, value_and_gradient, values)
+    """A metric from numbers of observations, and a function of their means."""
+    metric_of_moments = Moments(numbers, partial(value_and_gradient, values), values)
     return SmoothMetric(
         name,
         numbers,

@@ -166,7 +166,7 @@ class ObservedCells:
         """From numbers of classes; there are `n_classes` classes or more."""
         true, known = target.astype(int), predictions.dtype.kind in "iu"
         below = predictions.astype(int) if known else np.floor(predictions).astype(int)
-        predicted = (below,)
+        predicted: tuple[np.ndarray, ...] = (below,)
         if (below != predictions).any():
             predicted = (below, np.ceil(predictions).astype(int))
         size = max(n_classes, 1 + int(max(true.max(), predicted[-1].max())))

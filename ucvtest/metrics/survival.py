@@ -302,18 +302,7 @@ def brier(at: float) -> SurvivalMetric:
     0.084
     """
     time = _time("at", at)
-    return SurvivalMetric(
-        f"brier({written(time)})",
-        no_loss,
-        "event_probability",
-        estimand=f"Brier score at {time:g}",
-        made_for=_made_for(partial(times_and_risks.brier_at, at=time)),
-        rises=False,
-        times=(time,),
-        ranks=False,
-        no_value=partial(_unknown_at, time),
-        in_sets=partial(BrierOfSets.of, at=(time,)),
-    )
+    return _brier(f"brier({written(time)})", f"Brier score at {time:g}", (time,))
 
 
 def integrated_brier(times: Any) -> SurvivalMetric:
@@ -347,17 +336,32 @@ def integrated_brier(times: Any) -> SurvivalMetric:
     if grid.ndim != 1 or len(grid) < 2 or not (np.diff(grid) > 0).all():
         raise ValueError(f"times must be two numbers or more, ascending, got {times!r:.60}")
     points = tuple(_time("times", time) for time in grid.tolist())
+    name = f"integrated_brier({','.join(map(written, points))})"
+    metric_in_words = f"integrated Brier score from {points[0]:g} to {points[-1]:g}"
+    return _brier(name, metric_in_words, points)
+
+
+def _brier(name: str, metric_in_words: str, at: tuple[float, ...]) -> SurvivalMetric:
+    def values(times: SurvivalTimes, risks: np.ndarray, folds: Any, censoring: Any) -> np.ndarray:
+        scores = BrierOfSets.of(times, at, censoring)
+        return scores.of_one_set(risks, known=censoring is not None)
+
+    def no_value(times: SurvivalTimes) -> str:
+        if Censoring.of(times).at(at[-1]) > 0:
+            return ""
+        return f"nobody is followed up to {at[-1]:g}, because the last are censored earlier"
+
     return SurvivalMetric(
-        f"integrated_brier({','.join(map(written, points))})",
+        name,
         no_loss,
         "event_probability",
-        estimand=f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
-        made_for=_made_for(partial(times_and_risks.integrated_brier, at=points)),
+        estimand=metric_in_words,
+        made_for=_made_for(values),
         rises=False,
-        times=points,
+        times=at,
         ranks=False,
-        no_value=partial(_unknown_at, points[-1]),
-        in_sets=partial(BrierOfSets.of, at=points),
+        no_value=no_value,
+        in_sets=partial(BrierOfSets.of, at=at),
     )
 
 
@@ -405,9 +409,3 @@ def _time(name: str, value: Any) -> float:
     if not is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a time above 0, got {value!r:.60}")
     return float(value)
-
-
-def _unknown_at(time: float, times: SurvivalTimes) -> str:
-    if Censoring.of(times).at(time) > 0:
-        return ""
-    return f"nobody is followed up to {time:g}, because the last are censored earlier"

@@ -21,7 +21,7 @@ import numpy as np
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.pairs_in_sets import pairs_in_sets
-from ucvtest.metrics.times_and_risks import brier_weights, pairs_of_rows
+from ucvtest.metrics.times_and_risks import pairs_of_rows
 
 
 class MetricOfSets(ABC):
@@ -170,11 +170,21 @@ class BrierOfSets(MetricOfSets):
     shares: np.ndarray
 
     @classmethod
-    def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
-        """The score at these times, with the weights of the sample's censoring."""
-        censoring = Censoring.of(times)
-        at_times = [brier_weights(times, censoring, at=time) for time in at]
-        targets, weights = map(np.array, zip(*at_times, strict=True))
+    def of(
+        cls, times: SurvivalTimes, at: tuple[float, ...], censoring: Censoring | None = None
+    ) -> "BrierOfSets":
+        """The score at these times, with the weights of the sample's censoring, or of another.
+
+        Weights are 1/G(t-) for events, 1/G(at) for observations followed beyond, and 0 for
+        observations censored before.
+        """
+        censoring = Censoring.of(times) if censoring is None else censoring
+        targets, weights = np.zeros((2, len(at), times.n_obs))
+        for place, time in enumerate(at):
+            events, beyond = times.event & (times.time <= time), times.time > time
+            targets[place, events] = 1.0
+            weights[place, events] = 1 / censoring.before(times.time[events])
+            weights[place, beyond] = 1 / censoring.at(time) if beyond.any() else 0.0
         steps = np.diff(at)
         shares = np.ones(1)
         if len(at) > 1:
@@ -201,6 +211,19 @@ class BrierOfSets(MetricOfSets):
             added += time_share * self.censoring.contribution_at(mean, time)
         errors = np.einsum("k,rkn->rn", self.shares, self._errors(predictions))
         return np.asarray(errors + added)
+
+    def of_one_set(self, risks: np.ndarray, *, known: bool) -> np.ndarray:
+        """The values (n,) where all are tested, by risks (n,) or (n, K); NaN without a value.
+
+        Of a `known` distribution of censoring the weights add no error.
+        """
+        predictions, everywhere = risks[None], np.ones((1, len(self.times)), dtype=bool)
+        (sums,) = self.sums(predictions, everywhere)
+        if not np.isfinite(self.value(sums)):
+            return np.full(len(self.times), np.nan)
+        if known:
+            return np.asarray(self.shares @ sums[:-1])
+        return self._values(sums, predictions, everywhere)[0]
 
     def _errors(self, predictions: np.ndarray) -> np.ndarray:
         """Weighted squared errors (R, K, n)."""

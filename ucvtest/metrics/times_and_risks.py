@@ -1,4 +1,4 @@
-"""Concordance, AUC and Brier score of survival times, as linearised values of observations.
+"""Concordance and AUC of survival times, as linearised values of observations.
 
 The mean of linearised values (n,) is the metric, and their spread gives its standard error (the
 infinitesimal jackknife). Observation i comes before j if its time is shorter, or if the times are
@@ -28,13 +28,27 @@ def concordance(
 
     It is Harrell's concordance, or Uno's with weights G(t-)^-2. The weights are treated as known.
     """
-    later, weights, ones = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
-    right, pairs = pairs_of_rows(later, risks, weights, ones, folds).sum(axis=0)
-    total = pairs.sum() / 2
+    pairs = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
+    return _share_of_pairs(risks, folds, *pairs)[0]
+
+
+def _share_of_pairs(
+    risks: np.ndarray,
+    folds: np.ndarray | None,
+    time_rank: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of the share of pairs in the right order, and their parts as the first of pairs."""
+    of_first, of_second = pairs_of_rows(time_rank, risks, first, second, folds)
+    total = of_first[1].sum()
     if not total > 0:
-        return np.full(times.n_obs, np.nan)
-    value = right.sum() / 2 / total
-    return np.asarray(value + times.n_obs * (right - value * pairs) / total)
+        return np.full(len(first), np.nan), np.zeros(len(first))
+    value = of_first[0].sum() / total
+    as_first, as_second = (
+        len(first) * (right - value * pairs) / total for right, pairs in (of_first, of_second)
+    )
+    return np.asarray(value + as_first + as_second), as_first
 
 
 def concordance_pairs(
@@ -78,71 +92,11 @@ def area_at(
 ) -> np.ndarray:
     """The AUC of observations with an event by then, weighted by 1/G(t-), against those without."""
     known_censoring = Censoring.of(times) if censoring is None else censoring
-    place, weights, controls = area_pairs(times, known_censoring, at=at)
-    of_cases, of_controls = pairs_of_rows(place, risks, weights, controls, folds)
-    total = of_cases[1].sum()
-    if not total > 0:
-        return np.full(times.n_obs, np.nan)
-    value = of_cases[0].sum() / total
-    moved = [
-        times.n_obs * (right - value * pairs) / total for right, pairs in (of_cases, of_controls)
-    ]
-    linearised_values = value + moved[0] + moved[1]
+    pairs = area_pairs(times, known_censoring, at=at)
+    linearised_values, as_first = _share_of_pairs(risks, folds, *pairs)
     if censoring is None:
-        linearised_values = linearised_values + known_censoring.contribution(
-            times.time, moved[0], at
-        )
-    return np.asarray(linearised_values)
-
-
-def brier_at(
-    times: SurvivalTimes,
-    risks: np.ndarray,
-    folds: np.ndarray | None = None,
-    censoring: Censoring | None = None,
-    *,
-    at: float,
-) -> np.ndarray:
-    """The squared error of the probability of an event by then, weighted by 1/G."""
-    known_censoring = Censoring.of(times) if censoring is None else censoring
-    if not known_censoring.at(at) > 0:
-        return np.full(times.n_obs, np.nan)
-    events, weights = brier_weights(times, known_censoring, at=at)
-    errors = weights * (events - risks) ** 2
-    if censoring is not None:
-        return errors
-    return errors + known_censoring.contribution_at(errors, at)
-
-
-def brier_weights(
-    times: SurvivalTimes, censoring: Censoring, *, at: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Events by then, 1 or 0 (n,), and weights of squared errors (n,).
-
-    Weights are 1/G(t-) for events, 1/G(at) for observations followed beyond, and 0 for observations
-    censored before.
-    """
-    events, beyond = times.event & (times.time <= at), times.time > at
-    weights = np.zeros(times.n_obs)
-    weights[events] = 1 / censoring.before(times.time[events])
-    weights[beyond] = 1 / censoring.at(at) if beyond.any() else 0.0
-    return events * 1.0, weights
-
-
-def integrated_brier(
-    times: SurvivalTimes,
-    risks: np.ndarray,
-    folds: np.ndarray | None = None,
-    censoring: Censoring | None = None,
-    *,
-    at: tuple[float, ...],
-) -> np.ndarray:
-    """The mean over time of Brier scores, by the trapezoid rule; `risks` has a column for each."""
-    brier_scores = [
-        brier_at(times, column, folds, censoring, at=time)
-        for time, column in zip(at, risks.T, strict=True)
-    ]
-    return np.asarray(np.trapezoid(np.stack(brier_scores), at, axis=0) / (at[-1] - at[0]))
+        linearised_values += known_censoring.contribution(times.time, as_first, at)
+    return linearised_values
 
 
 def pairs_of_rows(

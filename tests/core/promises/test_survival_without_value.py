@@ -69,7 +69,7 @@ def test_nan_has_a_status(sample: str, name: str, n_learners: int) -> None:
     folds = uv.Losses.from_predictions(y, risks, metric=metric, fold=FOLD)
     without = checked(uv.HoldOutTest.from_losses(fixed).fit()).startswith("no estimate")
     assert without == bool(fixed.without_value)
-    assert without == bool(metric.reason(y))
+    assert without == bool(metric.no_value(y))
     out_of_fold = checked(uv.CrossValidationWaldTest.from_losses(folds).fit())
     assert out_of_fold.startswith("no estimate") == bool(folds.without_value)
     test = uv.UStatisticTest(X, y, *learners, metric=metric, learn_size=5)

@@ -23,12 +23,12 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_number
-from ucvtest.kernels.fold_covariance.jitted import moments_of_rows
-from ucvtest.kernels.fold_covariance.validation import (
+from ucvtest.kernels.fold_covariance.losses import (
     by_cluster,
     check_numbers,
     check_sizes,
     checked_losses,
+    moments_of_rows,
 )
 
 __all__ = [

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
-from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, ClusterPairs, with_offset
-from ucvtest.kernels.influence.estimate import Rows
+from ucvtest.kernels.influence.estimate import Rows, ad_hoc_by_repetition
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
 from ucvtest.kernels.influence.validation import (
     check_cluster_pairs_tested,

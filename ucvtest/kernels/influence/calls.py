@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 from ucvtest.kernels.influence.estimate import Rows
 
 MAX_GROUPS = 16
@@ -76,7 +78,14 @@ class Call:
 def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[Call]:
     """The rows in parts of bounded size, each with its index arrays."""
     tested = [rows.tested[:, members] for members in classes]
-    sizes = [_size(class_tested) for class_tested in tested]
+    # The columns that the indices of tested observations need.
+    sizes = []
+    for class_tested in tested:
+        counts = class_tested.sum(axis=1)
+        size = max(int(counts.max()), 1)
+        if counts.min() < size:
+            size = min(-(-size // SIZE_STEP) * SIZE_STEP, class_tested.shape[1])
+        sizes.append(size)
     limit = max(1, CALL_CELLS // (sizes[0] * sizes[1]))
     group = group_of(rows, n_groups)
     for first_row in range(0, len(group), limit):
@@ -88,15 +97,6 @@ def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[
             group[call_rows],
             call_rows,
         )
-
-
-def _size(tested: np.ndarray) -> int:
-    """The columns that the index of tested observations needs."""
-    sizes = tested.sum(axis=1)
-    largest = int(sizes.max())
-    if sizes.min() == largest:
-        return max(largest, 1)
-    return min(-(-largest // SIZE_STEP) * SIZE_STEP, tested.shape[1])
 
 
 def number_of_groups(n_sums: int, n_repeats: int) -> int:
@@ -117,3 +117,76 @@ def repeats_needed(tested_rate: float, n_cells: int, chance: float = 0.01) -> in
     if tested_rate >= 1:
         return 1
     return int(np.ceil(np.log(n_cells / chance) / -np.log1p(-max(tested_rate, 1e-12))))
+
+
+@in_float64
+@partial(jit, static_argnames="shape")
+def count_pairs(
+    first: jax.Array,
+    second: jax.Array,
+    weight1: jax.Array,
+    weight0: jax.Array,
+    group: jax.Array,
+    shape: tuple[int, ...],
+) -> jax.Array:
+    """C of every group, (G, n1, n0): how often each pair is tested."""
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    empty = jnp.zeros(shape[0] * shape[1] * shape[2], dtype=weight.dtype)
+    return empty.at[_pair_index(first, second, group, shape)].add(weight).reshape(shape)
+
+
+@in_float64
+@partial(jit, static_argnames="shape")
+def rank_pairs(
+    scores1: jax.Array,
+    scores0: jax.Array,
+    first: jax.Array,
+    second: jax.Array,
+    weight1: jax.Array,
+    weight0: jax.Array,
+    group: jax.Array,
+    inverse: jax.Array,
+    shape: tuple[int, ...],
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """N of every group, a and the AUC of every row; inverse = 1/C, (n1, n0)."""
+    s1, s0 = scores1[:, :, None], scores0[:, None, :]
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    # Comparisons, not differences: infinite scores have none.
+    psi = ((s1 > s0).astype(weight.dtype) + (s1 >= s0)) / 2 * weight
+    empty = jnp.zeros(shape[0] * shape[1] * shape[2], dtype=weight.dtype)
+    n = empty.at[_pair_index(first, second, group, shape)].add(psi).reshape(shape)
+    a = (psi * inverse[first[:, :, None], second[:, None, :]]).sum((1, 2))
+    return n, a, psi.sum((1, 2)) / jnp.maximum(weight.sum((1, 2)), 1.0)
+
+
+@in_float64
+@jit
+def sum_over_pairs(
+    first: jax.Array, second: jax.Array, weight1: jax.Array, weight0: jax.Array, matrix: jax.Array
+) -> jax.Array:
+    """Sum of a matrix (n1, n0) over the tested pairs of every row."""
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    return (weight * matrix[first[:, :, None], second[:, None, :]]).sum((1, 2))
+
+
+@in_float64
+@partial(jit, static_argnames="n_groups")
+def sum_losses(
+    losses: jax.Array, tested: jax.Array, group: jax.Array, inverse: jax.Array, n_groups: int
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Sums of losses of every group (G, n), a and the mean loss of every row."""
+    tested_losses = jnp.where(tested, losses, 0.0)
+    sums = (
+        jnp.zeros((n_groups, losses.shape[1]), dtype=tested_losses.dtype)
+        .at[group]
+        .add(tested_losses)
+    )
+    n_tested = jnp.maximum(tested.sum(1), 1)
+    return sums, tested_losses @ inverse, tested_losses.sum(1) / n_tested
+
+
+def _pair_index(
+    first: jax.Array, second: jax.Array, group: jax.Array, shape: tuple[int, ...]
+) -> jax.Array:
+    _, n1, n0 = shape
+    return (group[:, None, None] * n1 + first[:, :, None]) * n0 + second[:, None, :]

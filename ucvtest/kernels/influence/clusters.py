@@ -18,9 +18,8 @@ from functools import cached_property
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.kernels.influence.calls import calls, number_of_groups
+from ucvtest.kernels.influence.calls import calls, count_pairs, number_of_groups, rank_pairs
 from ucvtest.kernels.influence.estimate import Influence, Rows
-from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs
 from ucvtest.kernels.influence.sums import LearningSets, PairCounts, PairSums
 
 

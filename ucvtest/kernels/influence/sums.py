@@ -38,9 +38,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucvtest.kernels.influence.calls import calls, group_of, number_of_groups
+from ucvtest.kernels.influence.calls import (
+    calls,
+    count_pairs,
+    group_of,
+    number_of_groups,
+    rank_pairs,
+    sum_losses,
+    sum_over_pairs,
+)
 from ucvtest.kernels.influence.estimate import Influence, Rows
-from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
 # ------------------------------------------------------- first pass: tested observations
 
@@ -158,9 +165,6 @@ class _Sums(ABC):
 
     def influence(self, row_batches: Iterable[Rows]) -> Influence:
         """The estimate and its influence values, from the added rows again, in the same order."""
-        return self._influence(self._learning_sets(row_batches))
-
-    def _learning_sets(self, row_batches: Iterable[Rows]) -> LearningSets:
         counts, all_a = self._counts, np.concatenate(self._a)
         n_obs = sum(map(len, counts.classes))
         weights = self._weights()
@@ -182,7 +186,7 @@ class _Sums(ABC):
             np.add.at(effects, rows.repeat, a - b)
             learnt += times.sum(axis=0)
         assert n_rows == len(all_a), "the third pass takes the rows of the second"
-        return LearningSets(second, third, by_group, effects, learnt, n_rows)
+        return self._influence(LearningSets(second, third, by_group, effects, learnt, n_rows))
 
     def _weights(self) -> np.ndarray:
         """N/C^2 of each pair (observation)."""

@@ -75,9 +75,20 @@ def check_folds(
 ) -> None:
     """Refuse anything but folds of one size, or bootstrap samples, of `class_words`."""
     if bootstrap:
-        _check_samples(learnt, class_words)
-    else:
-        _check_sizes(tested, class_words)
+        sizes, expected = learnt.sum(axis=1), learnt.shape[1]
+        if (sizes != expected).any():
+            row = int((sizes != expected).argmax())
+            raise ValueError(
+                f"counts must sum to {expected}, the observations of {class_words}, in every row, "
+                f"but row {row} has {sizes[row]:.0f}: draw as many with replacement as there are"
+            )
+        return
+    sizes = tested.sum(axis=1)
+    if sizes.min() != sizes.max() or sizes.min() == 0:
+        raise ValueError(
+            f"tested must mark a fold of one size in every repeat, but in {class_words} sizes go "
+            f"from {sizes.min()} to {sizes.max()}: draw folds of one size"
+        )
 
 
 def check_pairs_tested(n_untested: int, mask: np.ndarray, labels: np.ndarray) -> None:
@@ -108,24 +119,4 @@ def check_observations_tested(n_untested: int, mask: np.ndarray) -> None:
         raise ValueError(
             f"{n_untested} of {mask.shape[1]} observations are never tested in {len(mask)} "
             f"repeats: about {needed_repeats} repeats would do"
-        )
-
-
-def _check_samples(learnt: np.ndarray, class_words: str) -> None:
-    """Refuse counts that are not bootstrap samples of the same size."""
-    sizes, expected = learnt.sum(axis=1), learnt.shape[1]
-    if (sizes != expected).any():
-        row = int((sizes != expected).argmax())
-        raise ValueError(
-            f"counts must sum to {expected}, the observations of {class_words}, in every row, but "
-            f"row {row} has {sizes[row]:.0f}: draw as many with replacement as there are"
-        )
-
-
-def _check_sizes(tested: np.ndarray, class_words: str) -> None:
-    sizes = tested.sum(axis=1)
-    if sizes.min() != sizes.max() or sizes.min() == 0:
-        raise ValueError(
-            f"tested must mark a fold of one size in every repeat, but in {class_words} sizes go "
-            f"from {sizes.min()} to {sizes.max()}: draw folds of one size"
         )

@@ -5,9 +5,8 @@ nothing about x; g^pi is its rule, e_in its loss on these labels, e_out its expe
 label drawn again from the same distribution, and e_gen = e_out - e_in its optimism.
 """
 
-from ucvtest.kernels.permutation.bounds import complexity_bound, error_bound
+from ucvtest.kernels.permutation.bounds import SAMPLINGS, Sampling, complexity_bound, error_bound
 from ucvtest.kernels.permutation.optimism import generalization
-from ucvtest.kernels.permutation.samplings import SAMPLINGS, Sampling
 from ucvtest.kernels.permutation.smoothers import (
     effective_degrees,
     final_prediction_error,

@@ -18,11 +18,19 @@ which only matched observations allow.
 """
 
 from numbers import Real
+from typing import Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import check_is_float, check_number, is_number
-from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
+from ucvtest.common.checks import check_choice, check_is_float, check_number, is_number
+
+Sampling = Literal["permutation", "bootstrap", "rademacher"]
+SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
+
+
+def check_sampling(sampling: str) -> None:
+    """Refuse names that are none of `SAMPLINGS`."""
+    check_choice("sampling", sampling, SAMPLINGS)
 
 
 def complexity_bound(

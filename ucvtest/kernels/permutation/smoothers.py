@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_number
-from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
+from ucvtest.kernels.permutation.bounds import Sampling, check_sampling
 
 
 def smoother_optimism(

@@ -91,31 +91,29 @@ def _parse(short_name: str) -> Learner:
         return NamedLearner(short_name)
     name, _, arguments = short_name.partition(":")
     if name not in SHORT_NAMES:
-        raise ValueError(_unknown(short_name, name))
+        if name in DEFAULTS:
+            estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
+            made = " or ".join(f"{estimator}(...)" for estimator in estimators)
+            raise ValueError(
+                f"learner {short_name!r:.60} takes no arguments: pass {name!r}, or scikit-learn's "
+                f"{made}"
+            )
+        known_names = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
+        nearest = get_close_matches(name.lower(), known_names, n=1)
+        if nearest:
+            raise ValueError(
+                f"learner {short_name!r:.60} is unknown: did you mean {nearest[0]!r}? See "
+                "help(uv.learners), or pass a scikit-learn estimator"
+            )
+        raise ValueError(
+            f"learner {short_name!r:.60} is unknown: use one of {', '.join(known_names)}, as in "
+            "'lda', 'knn:3' or 'ridge:1.0', or a scikit-learn estimator"
+        )
     factory = getattr(learners, name)
     try:
         return factory(**_arguments(factory, arguments))
     except ValueError as error:
         raise ValueError(f"learner {short_name!r} cannot be made: {error}") from None
-
-
-def _unknown(text: str, name: str) -> str:
-    """The message about an unknown name, with the nearest known name if one is similar."""
-    if name in DEFAULTS:
-        estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
-        made = " or ".join(f"{estimator}(...)" for estimator in estimators)
-        return f"learner {text!r:.60} takes no arguments: pass {name!r}, or scikit-learn's {made}"
-    known_names = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
-    nearest = get_close_matches(name.lower(), known_names, n=1)
-    if nearest:
-        return (
-            f"learner {text!r:.60} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), "
-            "or pass a scikit-learn estimator"
-        )
-    return (
-        f"learner {text!r:.60} is unknown: use one of {', '.join(known_names)}, as in 'lda', "
-        "'knn:3' or 'ridge:1.0', or a scikit-learn estimator"
-    )
 
 
 def _arguments(factory: Callable[..., Learner], arguments_text: str) -> dict[str, Any]:

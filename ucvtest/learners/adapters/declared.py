@@ -43,7 +43,11 @@ def weight_argument(estimator: Any) -> str | None:
     if "sample_weight" in parameters:
         return "sample_weight"
     if sklearn.get_config().get("enable_metadata_routing"):
-        return "sample_weight" if _is_asked_for(estimator) else None
+        from sklearn.utils.metadata_routing import get_routing_for_object
+
+        # Some part of a pipeline or a search asks for them.
+        asked = get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
+        return "sample_weight" if "sample_weight" in asked else None
     if steps := getattr(estimator, "steps", None):
         inner = weight_argument(steps[-1][1]) if hasattr(steps[-1][1], "fit") else None
         return None if inner is None else f"{steps[-1][0]}__{inner}"
@@ -53,14 +57,6 @@ def weight_argument(estimator: Any) -> str | None:
         if hasattr(getattr(estimator, name, None), "fit"):
             return weight_argument(getattr(estimator, name))
     return "sample_weight"
-
-
-def _is_asked_for(estimator: Any) -> bool:
-    """Whether some part of a pipeline or a search asks for weights."""
-    from sklearn.utils.metadata_routing import get_routing_for_object
-
-    routing = get_routing_for_object(estimator)
-    return "sample_weight" in routing.consumes("fit", ["sample_weight"])
 
 
 def validate_parameters(estimator: Any) -> None:
@@ -86,8 +82,10 @@ def _nested_estimators(estimator: Any) -> Iterator[Any]:
     """The estimator and its parts, but those that a search changes or that are not fitted."""
     estimators_by_path = {"": estimator}
     if _is_known(estimator):
-        deep = estimator.get_params(deep=True)
-        estimators_by_path |= {path: value for path, value in deep.items() if _is_estimator(value)}
+        for path, value in estimator.get_params(deep=True).items():
+            is_class = isinstance(value, type)
+            if not is_class and hasattr(value, "fit") and hasattr(value, "get_params"):
+                estimators_by_path[path] = value
     for path, nested_estimator in estimators_by_path.items():
         above = {"", *(path[: match.start()] for match in re.finditer("__", path))} - {path}
         owners = {
@@ -99,10 +97,6 @@ def _nested_estimators(estimator: Any) -> Iterator[Any]:
             continue
         if not any(_is_set_by(owner, path, owner_path) for owner_path, owner in owners.items()):
             yield nested_estimator
-
-
-def _is_estimator(value: Any) -> bool:
-    return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "get_params")
 
 
 def _is_known(estimator: Any) -> bool:

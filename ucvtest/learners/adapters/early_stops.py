@@ -54,7 +54,12 @@ def _remark(learner: SklearnLearner, sample: Sample, *, standardize: bool) -> st
         estimator, sample.matrix, standardize=standardize
     ):
         return ""
-    caught = _fitted_once(learner, sample)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            learner.fit_all(sample)
+        except ValueError as error:
+            raise RefusedEstimator(learner.name, error) from None
     if not any(issubclass(warning.category, ConvergenceWarning) for warning in caught):
         return ""
     return (
@@ -85,14 +90,3 @@ def _surely_converges(estimator: Any, matrix: np.ndarray, *, standardize: bool) 
         squares = float((matrix**2).sum())
     # The second derivatives of the log loss are at most 1/4, those of the penalty 1/C.
     return float(estimator.C) * (squares + n_obs) / 4 <= EASY
-
-
-def _fitted_once(learner: SklearnLearner, sample: Sample) -> list[warnings.WarningMessage]:
-    """The warnings of a fit to all observations."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            learner.fit_all(sample)
-        except ValueError as error:
-            raise RefusedEstimator(learner.name, error) from None
-    return caught

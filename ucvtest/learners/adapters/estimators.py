@@ -141,23 +141,18 @@ class SklearnLearner(SplitLearner):
         fitted_estimator = clone(self.estimator)
         if self._unseeded:
             fitted_estimator.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
-        response = self._response(sample)
-        fitted_estimator.fit(
-            sample.rows(learning), response[learning], **self._weights(sample, learning)
-        )
+        weights = {}
+        if sample.fit_weights is not None:
+            argument = weight_argument(self.estimator)
+            weights = {} if argument is None else {argument: sample.fit_weights[learning]}
+        response = self._response(sample)[learning]
+        fitted_estimator.fit(sample.rows(learning), response, **weights)
         return self._predict(fitted_estimator, sample, sample.rows(testing), output)
 
     def check_weights(self) -> None:
         """Refuse estimators whose fit takes no weights."""
         if weight_argument(self.estimator) is None:
             super().check_weights()
-
-    def _weights(self, sample: Sample, learning: np.ndarray) -> dict[str, np.ndarray]:
-        """The weights of a learning set as `fit` takes them; nothing where rows count alike."""
-        argument = None if sample.fit_weights is None else weight_argument(self.estimator)
-        if argument is None or sample.fit_weights is None:
-            return {}
-        return {argument: sample.fit_weights[learning]}
 
     def fit_all(self, sample: Sample) -> None:
         """Fit a copy to all observations."""
@@ -176,7 +171,10 @@ class SklearnLearner(SplitLearner):
     ) -> np.ndarray:
         if self.regresses or sample.classes is None:
             number = _numbers(fitted_estimator.predict(features))
-            return _cut(number) if output == "label" else number
+            if output != "label":
+                return number
+            # The second class above 1/2; NaN stays NaN, which is refused later with the split.
+            return np.where(np.isnan(number), np.nan, number > 0.5)
         if output == "label":
             return _class_index(fitted_estimator.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
@@ -359,11 +357,6 @@ def _by_class(
     class_columns = np.full((len(returned), len(labels)), not_learnt)
     class_columns[:, [labels.index(label) for label in learnt_classes.tolist()]] = returned
     return class_columns
-
-
-def _cut(number: np.ndarray) -> np.ndarray:
-    """The second class above 1/2; NaN stays NaN, which is refused later with the split."""
-    return np.where(np.isnan(number), np.nan, number > 0.5)
 
 
 @reading()

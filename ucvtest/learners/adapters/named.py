@@ -137,14 +137,10 @@ def _make_estimator(called: str, recipe: Recipe) -> Any:
     path, options = recipe
     module, _, name = path.rpartition(".")
     if name == "LogisticRegression" and called in L1_RATIOS:
-        options = options | _penalty(L1_RATIOS[called])
+        import sklearn
+
+        options = options | {"l1_ratio": L1_RATIOS[called]}
+        # Before 1.8 scikit-learn reads the ratio for one value of `penalty` alone.
+        if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8):
+            options["penalty"] = "elasticnet"
     return getattr(import_module(f"sklearn.{module}"), name)(**options)
-
-
-def _penalty(l1_ratio: float) -> dict[str, Any]:
-    """Before 1.8 scikit-learn reads the ratio for one value of `penalty` alone."""
-    import sklearn
-
-    version = tuple(int(version_part) for version_part in sklearn.__version__.split(".")[:2])
-    older = {"penalty": "elasticnet"} if version < (1, 8) else {}
-    return {"l1_ratio": l1_ratio, **older}

@@ -8,8 +8,7 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import is_integer
 from ucvtest.learners.batching import refuse_pairs
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge, kernel_matrix
-from ucvtest.learners.jitted.polynomial import Polynomial
-from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.jitted.ridge import Polynomial, Ridge
 
 UNDETERMINED = 1e12
 """Largest condition number of I - H_SS with which the other observations determine the fit."""
@@ -123,21 +122,17 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
         raise ValueError("hat and y must contain finite numbers: drop or impute missing values")
     if sets.ndim != 2 or sets.dtype.kind not in "iu":
         raise ValueError(f"held_out must contain integers of shape (R, s), got shape {sets.shape}")
-    _check_sets(sets, n_obs)
-    responses = response.reshape(n_obs, -1)
-    inside = hat[sets[:, :, None], sets[:, None, :]]
-    fit_to_others = (hat @ responses)[sets] - inside @ responses[sets]
-    predictions = _solve(np.eye(sets.shape[1]) - inside, fit_to_others)
-    return predictions.reshape(*sets.shape, *response.shape[1:])
-
-
-def _check_sets(sets: np.ndarray, n_obs: int) -> None:
     ordered = np.sort(sets, axis=1)
     if sets.size and (ordered.min() < 0 or ordered.max() >= n_obs):
         raise ValueError(f"held_out must name observations from 0 to {n_obs - 1}")
     repeated_rows = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if len(repeated_rows):
         raise ValueError(f"held_out names an observation twice in row {repeated_rows[0]}")
+    responses = response.reshape(n_obs, -1)
+    inside = hat[sets[:, :, None], sets[:, None, :]]
+    fit_to_others = (hat @ responses)[sets] - inside @ responses[sets]
+    predictions = _solve(np.eye(sets.shape[1]) - inside, fit_to_others)
+    return predictions.reshape(*sets.shape, *response.shape[1:])
 
 
 def _ridge_smoother(design: np.ndarray, penalty: float) -> np.ndarray:

@@ -6,19 +6,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_integer
+from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.common.padding import padded
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Scale
+from ucvtest.learners.base import Scale, short_name
 from ucvtest.learners.batching import padded_rows, padded_size, rows_for_cache
 from ucvtest.learners.jitted.padded_blocks import in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
     check_coefficients,
-    check_scale,
+    check_penalty,
     check_without_penalty,
 )
 from ucvtest.learners.solvers.linear_algebra import (
@@ -164,26 +164,19 @@ class Cox(JittedSurvivalLearner):
     )
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r:.60}")
+        check_penalty(self.lam, self.penalty_scale, self.max_iter)
         check_choice("ties", self.ties, ("efron", "breslow"))
-        check_scale(self.penalty_scale)
-        if not is_integer(self.max_iter) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r:.60}")
 
     @property
     def name(self) -> str:
         """``cox``, or ``cox:lam``, and what differs from the defaults."""
-        options = [str(self.lam)] if self.lam else []
-        if self.ties != "efron":
-            options.append(f"ties={self.ties}")
-        if self.standardize:
-            options.append("standardize=true")
-        if self.penalty_scale != "sum":
-            options.append(f"scale={self.penalty_scale}")
-        if self.max_iter != MOST_ITERATIONS:
-            options.append(f"max_iter={self.max_iter}")
-        return f"cox:{','.join(options)}" if options else "cox"
+        options = {
+            "ties": (self.ties, "efron"),
+            "standardize": (self.standardize, False),
+            "scale": (self.penalty_scale, "sum"),
+            "max_iter": (self.max_iter, MOST_ITERATIONS),
+        }
+        return short_name("cox", [self.lam] if self.lam else [], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also too many coefficients, for the method or for the learning sets."""

@@ -19,7 +19,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members, margins
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -34,6 +34,7 @@ from ucvtest.learners.jitted.discriminant_rules import (
     TotalScatter,
     careful_lda_rules,
     careful_qda_rules,
+    centroid_rules,
     class_moments,
     labels_of_rules,
     lda_rules,
@@ -41,6 +42,7 @@ from ucvtest.learners.jitted.discriminant_rules import (
     qda_rules,
     scores_of_rules,
     split_by_class,
+    standardised_centroid_rules,
     standardised_features,
     standardised_naive_bayes_rules,
     with_constant,
@@ -53,7 +55,7 @@ from ucvtest.learners.jitted.many_labelings import (
     whitened,
 )
 from ucvtest.learners.solvers.linear_algebra import products
-from ucvtest.learners.solvers.singular_discriminant import linear_scores, quadratic_scores
+from ucvtest.learners.solvers.singular_discriminant import linear, quadratic, singular_scores
 
 Priors = Literal["empirical", "equal"]
 PRIORS: tuple[Priors, ...] = ("empirical", "equal")
@@ -230,8 +232,8 @@ class WithCovariances(WithPriors):
     """What the smallest learning set is made of, in words."""
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
-    singular_scores: ClassVar[Callable[..., np.ndarray]]
-    """The scores of learning sets with singular ones."""
+    singular_rule: ClassVar[Callable[..., np.ndarray]]
+    """The rule of learning sets with singular ones."""
 
     @abstractmethod
     def _least(self, n_features: int, n_classes: int) -> int:
@@ -314,10 +316,8 @@ class WithCovariances(WithPriors):
         shape = (len(rows), n_obs)
         class_index = np.broadcast_to(sample_classes, shape) if labels is None else labels[rows]
         learnt = np.broadcast_to(learning[rows if len(learning) > 1 else [0]], shape)
-        class_scores = type(self).singular_scores(
-            features,
-            class_index,
-            learnt.astype(bool),
+        class_scores = singular_scores(
+            *(type(self).singular_rule, features, class_index, learnt.astype(bool)),
             state.n_classes,
             equal=self.priors == "equal",
         )
@@ -337,7 +337,7 @@ class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
     method: ClassVar[str] = "lda"
-    singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear_scores)
+    singular_rule: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear)
     matrices: ClassVar[int] = 1
     counted: ClassVar[str] = "features plus classes"
     instead: ClassVar[str] = "ridge"
@@ -408,7 +408,7 @@ class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
     method: ClassVar[str] = "qda"
-    singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic_scores)
+    singular_rule: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic)
     matrices: ClassVar[int] = 2
     counted: ClassVar[str] = "features plus one, for each class"
     instead: ClassVar[str] = "lda"
@@ -478,3 +478,49 @@ def _independent_places(features: np.ndarray) -> np.ndarray:
     from scipy.linalg import qr
 
     return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])
+
+
+def nearest_centroid() -> "NearestCentroid":
+    """Predict the class whose mean is nearest in Euclidean distance.
+
+    Returns
+    -------
+    NearestCentroid
+        Its score is the squared distance from the mean of the first class minus that from
+        the mean of the second.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.nearest_centroid().name
+    'nearest_centroid'
+    """
+    return NearestCentroid()
+
+
+@dataclass(frozen=True)
+class NearestCentroid(Discriminant):
+    """Nearest class mean; made by `nearest_centroid`, or on features standardised in each set."""
+
+    standardize: bool = False
+
+    scale: ClassVar[Scale] = "discriminant"
+
+    @property
+    def name(self) -> str:
+        """``nearest_centroid``."""
+        return "nearest_centroid"
+
+    def class_scores(self, scores: np.ndarray) -> np.ndarray:
+        """How much farther the nearest other mean is, in squared distance."""
+        return margins(scores)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = median_centred(sample.matrix)
+        squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
+        return class_moments(sample, features, squares, with_constant(features))
+
+    @property
+    def _rules(self) -> tuple[Rules, bool]:
+        return standardised_centroid_rules if self.standardize else centroid_rules, True

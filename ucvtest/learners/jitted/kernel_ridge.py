@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -112,17 +112,14 @@ class KernelRidge(JittedLearner):
     @property
     def name(self) -> str:
         """``kernel_ridge:lam``, and what differs from the defaults."""
-        parameters = {
+        options = {
             "kernel": (self.kernel, "linear"),
             "gamma": (self.gamma, None),
             "degree": (self.degree, 3),
             "coef0": (self.coef0, 1),
             "scale": (self.penalty_scale, "sum"),
         }
-        options = [
-            f"{key}={value}" for key, (value, default) in parameters.items() if value != default
-        ]
-        return f"kernel_ridge:{','.join([str(self.lam), *options])}"
+        return short_name("kernel_ridge", [self.lam], options)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger samples, so that the matrices of one call stay in the cache."""

@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer, is_number
 from ucvtest.common.float64 import to_device
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import padded_rows, power_of_two
 from ucvtest.learners.jitted.lasso_fits import (
     CompiledLassoFits,
@@ -175,12 +175,10 @@ class PenalizedLogistic(JittedLearner):
     @property
     def name(self) -> str:
         """``lasso:LAM`` or ``elastic_net:LAM,L1_RATIO``, and what differs from the defaults."""
-        options = [str(self.lam)] if self.l1_ratio == 1 else [f"{self.lam},{self.l1_ratio}"]
-        if not self.standardize:
-            options.append("standardize=false")
-        if self.penalty_scale != "mean":
-            options.append(f"scale={self.penalty_scale}")
-        return f"{'lasso' if self.l1_ratio == 1 else 'elastic_net'}:{','.join(options)}"
+        options = {"standardize": (self.standardize, True), "scale": (self.penalty_scale, "mean")}
+        if self.l1_ratio == 1:
+            return short_name("lasso", [self.lam], options)
+        return short_name("elastic_net", [self.lam, self.l1_ratio], options)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for many observations, so that the scores of one call need little memory."""

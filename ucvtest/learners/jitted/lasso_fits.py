@@ -162,9 +162,14 @@ class LassoFits:
 
         `log_odds` then contains the result, NaN for fits that have not converged.
         """
-        self._widen(size)
+        missing = ((0, 0), (0, size - self.columns.shape[1]))
+        self.columns = np.pad(self.columns, missing, constant_values=-1)
+        self.coefficients = np.pad(self.coefficients, missing)
+        self.original = np.pad(self.original, missing)
         height = _batch_height(self.data.features.shape[1], size, self.learning)
-        queue = np.concatenate([self._begin(rows, height) for rows in self._batches(height)])
+        every = np.arange(len(self.learning))
+        batches = [every[first : first + height] for first in range(0, len(every), height)]
+        queue = np.concatenate([self._begin(rows, height) for rows in batches])
         outgrown = [queue[:0]]
         for effort, most_steps in ((EASY, min(EASY_STEPS, max_iter)), (HARD, max_iter)):
             larger_needed = [queue[:0]]
@@ -183,16 +188,6 @@ class LassoFits:
         """Intercepts and coefficients (R, 1 + p); NaN where a fit has not converged."""
         n_features = self.data.features.shape[1]
         return _by_feature(self.log_odds, self.columns, self.original, n_features)
-
-    def _widen(self, size: int) -> None:
-        missing = ((0, 0), (0, size - self.columns.shape[1]))
-        self.columns = np.pad(self.columns, missing, constant_values=-1)
-        self.coefficients = np.pad(self.coefficients, missing)
-        self.original = np.pad(self.original, missing)
-
-    def _batches(self, height: int) -> list[np.ndarray]:
-        rows = np.arange(len(self.learning))
-        return [rows[first_row : first_row + height] for first_row in range(0, len(rows), height)]
 
     def _begin(self, rows: np.ndarray, height: int) -> np.ndarray:
         """Choose the first working sets of this size; return the fits with work to do."""

@@ -7,18 +7,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import Margin, padded_rows, rows_for_cache
 from ucvtest.learners.jitted.padded_blocks import decided, in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
     check_coefficients,
-    check_scale,
+    check_penalty,
     check_without_penalty,
 )
 from ucvtest.learners.solvers.linear_algebra import (
@@ -133,23 +132,17 @@ class RidgeLogistic(JittedLearner):
     )
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r:.60}")
-        check_scale(self.penalty_scale)
-        if not is_integer(self.max_iter) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r:.60}")
+        check_penalty(self.lam, self.penalty_scale, self.max_iter)
 
     @property
     def name(self) -> str:
         """``logistic:lam``, and what differs from the defaults."""
-        options = [str(self.lam)]
-        if not self.standardize:
-            options.append("standardize=false")
-        if self.penalty_scale != "mean":
-            options.append(f"scale={self.penalty_scale}")
-        if self.max_iter != 50:
-            options.append(f"max_iter={self.max_iter}")
-        return f"logistic:{','.join(options)}"
+        options = {
+            "standardize": (self.standardize, True),
+            "scale": (self.penalty_scale, "mean"),
+            "max_iter": (self.max_iter, 50),
+        }
+        return short_name("logistic", [self.lam], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also too many coefficients, for the method or for the learning sets."""
@@ -244,7 +237,8 @@ def _newton(
         )
         near, _ = descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
         near = jnp.where(jnp.isfinite(near).all(axis=0), near, start_coefficients)
-        inverse = _inverse_hessian(rough, near.astype(jnp.float32))
+        _, probability = rough.gradient(near.astype(jnp.float32))
+        inverse, _ = invert_positive_definite(rough.hessian(probability))
         return _fitted(state, *_polished(exact, near, inverse), n_obs)
 
     return _in_row_blocks(state, fit, learning)
@@ -314,7 +308,10 @@ def _likelihood(
 ) -> tuple["Likelihood", jax.Array]:
     """Sum of the negative log-likelihood plus half the weighted squares of b; a start (q, R)."""
     weight = learning.T.astype(state.design.dtype)
-    penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
+    # Features in standard units; the intercept is not penalised.
+    x, unit = state.design[:, 1:], state.unit
+    slopes = penalty_weights(x, weight, lam, unit, mean_scale, standardize)
+    penalty = jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])
     response = state.response.reshape(len(weight), -1)
     n_sets = max(weight.shape[1], response.shape[1])
     start_coefficients = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
@@ -351,12 +348,6 @@ class Likelihood(NamedTuple):
         return symmetric(packed, q) + on_diagonal
 
 
-def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
-    """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
-    probability = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
-    return invert_positive_definite(likelihood.hessian(probability))[0]
-
-
 def _polished(
     likelihood: Likelihood, start_coefficients: jax.Array, inverse: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
@@ -381,16 +372,3 @@ def _polished(
     carry = (0, start_coefficients, jnp.zeros(start_coefficients.shape[1], dtype=bool))
     _, b, is_converged = jax.lax.while_loop(unfinished, step, carry)
     return jnp.where(is_converged, b, start_coefficients), is_converged
-
-
-def _penalty(
-    design: jax.Array,
-    weight: jax.Array,
-    lam: float,
-    unit: jax.Array,
-    mean_scale: bool,
-    standardize: bool,
-) -> jax.Array:
-    """Weights of the squared coefficients, (q, R), for features in standard units."""
-    slopes = penalty_weights(design[:, 1:], weight, lam, unit, mean_scale, standardize)
-    return jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])

@@ -2,7 +2,9 @@
 
 from typing import Any, Literal
 
-from ucvtest.common.checks import check_choice
+import numpy as np
+
+from ucvtest.common.checks import check_choice, is_integer
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
 
@@ -13,6 +15,15 @@ SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
 def check_scale(scale: str) -> None:
     """Refuse scales that are unknown."""
     check_choice("scale", scale, SCALES)
+
+
+def check_penalty(lam: float, scale: str, max_iter: Any = 1) -> None:
+    """Refuse penalties that are negative, unknown scales, and fits without a step."""
+    if not (np.isfinite(lam) and lam >= 0):
+        raise ValueError(f"lam must be a finite number >= 0, got {lam!r:.60}")
+    check_scale(scale)
+    if not is_integer(max_iter) or max_iter < 1:
+        raise ValueError(f"max_iter must be a positive integer, got {max_iter!r:.60}")
 
 
 def check_without_penalty(

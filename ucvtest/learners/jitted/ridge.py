@@ -1,16 +1,18 @@
 """Ridge regression, many learning sets at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 
+from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -31,7 +33,7 @@ from ucvtest.learners.jitted.padded_blocks import in_blocks, labels_in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
-    check_scale,
+    check_penalty,
     check_without_penalty,
 )
 from ucvtest.learners.jitted.ridge_dual import (
@@ -162,19 +164,16 @@ class Ridge(JittedLearner):
     )
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r:.60}")
-        check_scale(self.penalty_scale)
+        check_penalty(self.lam, self.penalty_scale)
 
     @property
     def name(self) -> str:
         """``ridge:lam``, and what differs from the defaults."""
-        options = [str(self.lam)]
-        if self.penalize_intercept:
-            options.append("penalize_intercept=true")
-        if self.penalty_scale != "sum":
-            options.append(f"scale={self.penalty_scale}")
-        return f"ridge:{','.join(options)}"
+        options = {
+            "penalize_intercept": (self.penalize_intercept, False),
+            "scale": (self.penalty_scale, "sum"),
+        }
+        return short_name("ridge", [self.lam], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
@@ -398,3 +397,128 @@ def _primal_block(
         slope = solve_positive_definite(gram, right, singular, least_pivot=smallest_pivot)[:, 0]
     fitted_values = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted_values + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
+
+
+def polynomial(
+    degree: int,
+    lam: float = 0.0,
+    penalize_intercept: bool = False,
+    scale: PenaltyScale = "sum",
+) -> "Polynomial":
+    """Ridge regression on the Legendre polynomials of every feature.
+
+    Parameters
+    ----------
+    degree : int
+        Highest degree; there are no products of different features.
+    lam : float
+        Penalty, not negative; by default least squares.
+    penalize_intercept, scale
+        See `ridge`.
+
+    Returns
+    -------
+    Polynomial
+
+    Raises
+    ------
+    ValueError
+        If `degree` is not a positive integer, or another argument is out of range.
+
+    Notes
+    -----
+    The features are used as they are: bring them to [-1, 1], where Legendre polynomials are
+    bounded, or the equations may be singular within rounding error.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.polynomial(3, 0.1).name
+    'polynomial:3,0.1'
+    """
+    if not is_integer(degree) or degree < 1:
+        raise ValueError(f"degree must be a positive integer, got {degree!r:.60}")
+    return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
+
+
+@dataclass(frozen=True)
+class Polynomial(Ridge):
+    """Polynomial regression; made by `polynomial`."""
+
+    degree: int = 1
+
+    @property
+    def name(self) -> str:
+        """``polynomial:degree,lam``, and what differs from the defaults."""
+        options = super().name.removeprefix("ridge:")
+        return f"polynomial:{self.degree},{options}".removesuffix(",0.0")
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also more polynomials than observations without a penalty."""
+        super().check(self.expanded(sample), output, learn_size)
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """As for ridge regression on the polynomials."""
+        return super().rows_per_call(self.expanded(sample))
+
+    def prepare(self, sample: Sample) -> RidgeState:
+        """What ridge regression on the polynomials needs."""
+        return super().prepare(self.expanded(sample))
+
+    def expanded(self, sample: Sample) -> Sample:
+        """The sample with the polynomials as its features."""
+        return replace(sample, features=self.expand(sample.matrix))
+
+    def expand(self, matrix: np.ndarray) -> np.ndarray:
+        """Polynomials of degree 1 to `degree` of every column, (n, p * degree)."""
+        return np.hstack([legvander(column, self.degree)[:, 1:] for column in matrix.T])
+
+
+class SharedFits(NamedTuple):
+    """What all learning sets share."""
+
+    state: Any
+    """That of the regression."""
+    target: np.ndarray
+    """(n,) labels 0, 1, ..."""
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class OneAgainstRest(JittedLearner):
+    """Ridge regression of the indicator of each class, as RidgeClassifier; the largest fit wins."""
+
+    regression_of_each: Ridge
+
+    scale: ClassVar[Scale] = "discriminant"
+    multiclass: ClassVar[bool] = True
+    pair_bytes: ClassVar[int] = Ridge.pair_bytes
+
+    @property
+    def name(self) -> str:
+        """That of the regression."""
+        return self.regression_of_each.name
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also least squares with as many features as observations."""
+        super().check(sample, output, learn_size)
+        check_without_penalty(self, self.regression_of_each.lam, sample, learn_size)
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """As many learning sets as the regression fits in one call."""
+        return self.regression_of_each.rows_per_call(sample)
+
+    def prepare(self, sample: Sample) -> SharedFits:
+        """What all regressions share."""
+        state = self.regression_of_each.prepare(sample)
+        return SharedFits(state, sample.target, sample.n_classes)
+
+    def scores(
+        self, state: SharedFits, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Fitted values of the indicators, (R, n, C)."""
+        if labels is None:
+            labels = np.broadcast_to(state.target, learning.shape)
+        indicators = (np.equal(labels, code).astype(float) for code in range(state.n_classes))
+        fit = self.regression_of_each.scores
+        return np.stack([fit(state.state, learning, indicator) for indicator in indicators], axis=2)

@@ -57,7 +57,13 @@ def dual_scores(
     if learning.shape[1] > MOST_BATCHED:
         responses = np.asarray(response) if labels is None else labels
         responses = np.broadcast_to(responses[..., : learning.shape[1]], learning.shape)
-        return _one_by_one(np.asarray(gram), responses, learning, *settings)
+        # One by one, by LAPACK: large systems fill the processor alone.
+        own_gram, large_values = np.asarray(gram), np.empty(learning.shape)
+        for row, (learnt, own) in enumerate(zip(learning, responses, strict=True)):
+            members = np.flatnonzero(learnt)
+            inner = own_gram if own_gram.ndim == 2 else own_gram[:, :, row]
+            large_values[row] = _one_set(inner, members, len(learnt), own[members], *settings)
+        return large_values
     if labels is not None:
         response = dual_padded(labels, 1)
     fitted_values = dual(gram, response, *positions(learning), *settings)
@@ -91,18 +97,6 @@ def dual_paths(
         row_values = weights @ (centred @ vectors).T + mean_weight * y[members].sum()
         row_values[~(shrunk.min(axis=1) > singular * shrunk.max(axis=1))] = np.nan
         fitted_values[:, row] = row_values
-    return fitted_values
-
-
-def _one_by_one(
-    gram: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
-) -> np.ndarray:
-    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone."""
-    fitted_values = np.empty(learning.shape)
-    for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
-        members = np.flatnonzero(learnt)
-        own_inner = gram if gram.ndim == 2 else gram[:, :, row]
-        fitted_values[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
     return fitted_values
 
 

@@ -21,50 +21,6 @@ CELLS = 500_000
 """Numbers of the residuals that are in memory at a time."""
 
 
-def linear_scores(
-    features: np.ndarray,
-    class_index: np.ndarray,
-    learnt: np.ndarray,
-    n_classes: int,
-    *,
-    equal: bool,
-) -> np.ndarray:
-    """Scores of all observations by linear discriminant analysis, for each class.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, p)
-    class_index : ndarray, shape (R, n)
-        Labels 0, 1, ..., of those that are learnt from at least.
-    learnt : ndarray of bool, shape (R, n)
-    n_classes : int
-    equal : bool
-        Whether all classes in the learning set are equally probable beforehand.
-
-    Returns
-    -------
-    ndarray, shape (R, n, C)
-        Minus infinity for a class that is not in the learning set.
-    """
-    return _scores(_linear, features, class_index, learnt, n_classes, equal)
-
-
-def quadratic_scores(
-    features: np.ndarray,
-    class_index: np.ndarray,
-    learnt: np.ndarray,
-    n_classes: int,
-    *,
-    equal: bool,
-) -> np.ndarray:
-    """Scores by quadratic discriminant analysis, for each class; see `linear_scores`.
-
-    Densities can only be compared in the same directions: directions dropped for one class are
-    dropped for all.
-    """
-    return _scores(_quadratic, features, class_index, learnt, n_classes, equal)
-
-
 @dataclass(frozen=True, eq=False)
 class _Moments:
     """Of learning sets with the same classes, C of them.
@@ -87,20 +43,38 @@ class _Moments:
         return size
 
 
-def _scores(
+def singular_scores(
     rule: Callable[[np.ndarray, _Moments], np.ndarray],
     features: np.ndarray,
     class_index: np.ndarray,
     learnt: np.ndarray,
     n_classes: int,
+    *,
     equal: bool,
 ) -> np.ndarray:
+    """Scores of all observations for each class, by a rule, `linear` or `quadratic`.
+
+    Parameters
+    ----------
+    rule : callable
+    features : ndarray, shape (n, p)
+    class_index : ndarray, shape (R, n)
+        Labels 0, 1, ..., of those that are learnt from at least.
+    learnt : ndarray of bool, shape (R, n)
+    n_classes : int
+    equal : bool
+        Whether all classes in the learning set are equally probable beforehand.
+
+    Returns
+    -------
+    ndarray, shape (R, n, C)
+        Minus infinity for a class that is not in the learning set.
+    """
     scores = np.full((*learnt.shape, n_classes), -np.inf)
     for rows, present in _parts(class_index, learnt, n_classes, features.size):
         members = (class_index[rows][:, :, None] == present) & learnt[rows][:, :, None]
-        scores[rows[:, None], :, present] = rule(
-            features, _moments(features, members.astype(float), equal)
-        ).transpose(0, 2, 1)
+        moments = _moments(features, members.astype(float), equal)
+        scores[rows[:, None], :, present] = rule(features, moments).transpose(0, 2, 1)
     return scores
 
 
@@ -133,8 +107,8 @@ def _moments(features: np.ndarray, members: np.ndarray, equal: bool) -> _Moments
     return _Moments(members, counts, prior, means, scale, residuals / scale)
 
 
-def _linear(features: np.ndarray, moments: _Moments) -> np.ndarray:
-    """Scores (R, n, C)."""
+def linear(features: np.ndarray, moments: _Moments) -> np.ndarray:
+    """Scores (R, n, C) by linear discriminant analysis."""
     size, prior = moments.size, moments.prior
     _, spread, rotation = np.linalg.svd(
         moments.residuals / np.sqrt(size)[:, :, None], full_matrices=False
@@ -155,8 +129,12 @@ def _linear(features: np.ndarray, moments: _Moments) -> np.ndarray:
     return scores
 
 
-def _quadratic(features: np.ndarray, moments: _Moments) -> np.ndarray:
-    """Scores (R, n, C)."""
+def quadratic(features: np.ndarray, moments: _Moments) -> np.ndarray:
+    """Scores (R, n, C) by quadratic discriminant analysis.
+
+    Densities can only be compared in the same directions: directions dropped for one class are
+    dropped for all.
+    """
     covariances = [
         (moments.residuals * moments.members[:, :, place, None]).transpose(0, 2, 1)
         @ moments.residuals

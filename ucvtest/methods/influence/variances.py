@@ -14,8 +14,7 @@ from ucvtest.inference.studentise import (
     on_logit_scale,
     studentise,
 )
-from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
-from ucvtest.kernels.influence.estimate import Influence
+from ucvtest.kernels.influence.estimate import Influence, ad_hoc_by_repetition
 from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
 from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import Folds

@@ -24,7 +24,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.backends import choose_backend
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.translated import TranslatedLearner
-from ucvtest.learners.adapters.translation_rules import RULES
+from ucvtest.learners.adapters.translation import RULES
 
 # Fitted to the end, as the translation is.
 EXACT_LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)

@@ -22,8 +22,7 @@ from joblib import parallel_config
 from ucvtest_r import RConditionError, RLearner, RWarning, interrupts, session
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, call_r
-from ucvtest_r.rinterface import import_rinterface
-from ucvtest_r.thread import on_r_thread
+from ucvtest_r.thread import import_rinterface, on_r_thread
 
 import ucvtest as uv
 from tests.support.processes import LIMIT, finished
@@ -517,7 +516,7 @@ def write_modules(folder: Path, **sources: str) -> str:
     return f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
 
 
-START = "from ucvtest_r.rinterface import import_rinterface as start; start()"
+START = "from ucvtest_r.thread import import_rinterface as start; start()"
 
 
 def test_a_missing_r_is_said(tmp_path: Path) -> None:

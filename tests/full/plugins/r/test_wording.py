@@ -47,13 +47,11 @@ NOT_REACHED = {
     "learners/adapters/estimators.py": "of estimators that are given",
     "learners/adapters/backends.py": "of estimators that are given",
     "learners/adapters/translation.py": "of estimators that are given",
-    "learners/adapters/translation_rules.py": "of estimators that are given",
     "hooks.py": "R has no hooks",
     "losses/files.py": "R has no files of losses",
     "losses/from_sklearn.py": "R has as_losses() for its own packages",
     "learners/closed_forms": "learners ask for what they need",
     "metrics/own.py": "R has metrics by name",
-    "metrics/scorer_functions.py": "R makes its scorers itself",
 }
 """Files whose messages R users never see, and why."""
 
@@ -80,7 +78,8 @@ REFUSED_BY_R = (
     r"and these losses are weighted|"
     # Learners and losses are names, or functions of R.
     r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
-    r"is neither the name of a score nor a scorer|a vectorizer|data must be a pandas|"
+    r"is neither the name of a score nor a scorer|uses X, but scores are|asks? the estimator for|"
+    r"a vectorizer|data must be a pandas|"
     r"y is missing: pass the responses, a sampler|a learner with a name is \{'|must be uv\.Losses|"
     r"result must be a TestResult|"
     # What nobody reads: of pictures, interrupts, files, and what only this package gets wrong.
