@@ -200,7 +200,7 @@ def _why_without_value(losses: uv.Losses) -> str:
 
 
 def _each_result(outcome: Any, change: Callable[[uv.TestResult], uv.TestResult]) -> Any:
-    """A result that is changed, or a comparison of which every result is."""
+    """A changed result, or a comparison whose results are all changed."""
     if not isinstance(outcome, uv.Comparison):
         return change(outcome)
     results = {key: change(result) for key, result in outcome.results.items()}

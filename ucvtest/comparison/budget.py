@@ -91,7 +91,7 @@ class Budget:
                     least_rounds[test.label] = int(test.joint_run.least_fits_of_each)
                     continue
                 of_pairs = (
-                    each.least_fits(test.options[pair]) for pair, each in test.tests.items()
+                    of_pair.least_fits(test.options[pair]) for pair, of_pair in test.tests.items()
                 )
                 least_rounds[test.label] = n_turns * -(-max(of_pairs) // 2)
         rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())

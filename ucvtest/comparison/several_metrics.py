@@ -111,7 +111,7 @@ def joint_statistics(
     results: Mapping[Key, TestResult],
     directions: Mapping[Key, tuple[Any, np.ndarray]],
 ) -> dict[str, JointStatistics]:
-    """The joint statistics of the metrics of each test; one metric has none.
+    """The joint statistics of the metrics of each test; one metric does not have any.
 
     `directions` come with their sources. Errors from other fits, or of unknown correlation, count
     as independent.

@@ -297,7 +297,7 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each.
 
-    Of a function of means these are predictions, of which the linearised values are made.
+    Predictions are kept of a function of means: its linearised values are made from them.
     """
     sample, metric = problem.sample, problem.metric
     settings = {

@@ -22,7 +22,7 @@ from ucvtest.stats.wald import Alternative
 
 
 class Tested(TypedDict, total=False):
-    """What is tested; `HypothesisTest` describes each argument.
+    """The hypothesis and the loss; `HypothesisTest` describes each argument.
 
     A default other than None stands behind the type, here and below.
     """
@@ -33,7 +33,7 @@ class Tested(TypedDict, total=False):
 
 
 class OfData(TypedDict, total=False):
-    """What is to be known of the data and of the learners."""
+    """What a test has to know of the data and of the learners."""
 
     pos_label: Any
     groups: Any
@@ -106,9 +106,9 @@ def documented(own: str | None, base: str | None, function: Callable[..., Any]) 
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The sections of a docstring by their titles; the text before the first has none."""
-    summary, *others = re.split(r"^(\w+)\n---+\n", inspect.cleandoc(text), flags=re.MULTILINE)
-    titles, texts = others[::2], others[1::2]
+    """The sections of a docstring by their titles; the text before the first stands at ""."""
+    summary, *titled = re.split(r"^(\w+)\n---+\n", inspect.cleandoc(text), flags=re.MULTILINE)
+    titles, texts = titled[::2], titled[1::2]
     return {"": summary.strip(), **dict(zip(titles, map(str.strip, texts), strict=True))}
 
 

@@ -167,8 +167,8 @@ def from_sklearn(
     score = _score_of(results, score)
     splits = _Splits(cv, y, groups, n_obs)
     if hasattr(results, "cv_results_"):
-        given = results.cv if cv is None else cv
-        results, splits = results.cv_results_, replace(splits, cv=5 if given is None else given)
+        used_cv = results.cv if cv is None else cv
+        results, splits = results.cv_results_, replace(splits, cv=5 if used_cv is None else used_cv)
     if isinstance(results, Mapping) and "params" in results:
         results = _candidates(results, score, test_score)
     if not isinstance(results, Mapping):
@@ -190,7 +190,7 @@ def from_sklearn(
         fields = {
             "loss": metric.name,
             "in_words": metric.in_words,
-            # Single values have bounds; an AUC has none.
+            # Single values have bounds; an AUC does not.
             "bounds": metric.bounds if metric.is_mean else None,
         }
     else:

@@ -65,8 +65,8 @@ class Paper:
         """One line for a list of references."""
         publication = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
         author, title, year = (self.fields[name] for name in _OF_A_PLACE)
-        *others, last = str(author).split(" and ")
-        authors = f"{', '.join(others)} and {last}" if others else last
+        *first_ones, last = str(author).split(" and ")
+        authors = f"{', '.join(first_ones)} and {last}" if first_ones else last
         text = f"{authors} ({year}). {title}. {', '.join(publication)}."
         # Without what only BibTeX needs.
         for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):

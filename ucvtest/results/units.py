@@ -82,8 +82,8 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
         # The in-sample error of permuted labels, which is not a sum of squares.
         statistic = units.value(statistic)
     if posterior is not None:
-        sides = (posterior.p_left, posterior.p_right)
-        p_left, p_right = sides[::-1] if units.reverses else sides
+        outside_rope = (posterior.p_left, posterior.p_right)
+        p_left, p_right = outside_rope[::-1] if units.reverses else outside_rope
         rope, center = units.distance(posterior.rope), units.value(posterior.rope_center)
         posterior = Posterior(p_left, posterior.p_rope, p_right, rope, center)
     return replace(

@@ -23,7 +23,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_number
-from ucvtest.kernels.fold_covariance.losses import (
+from ucvtest.kernels.fold_covariance.validation import (
     by_cluster,
     check_numbers,
     check_sizes,

@@ -46,8 +46,8 @@ def weight_argument(estimator: Any) -> str | None:
         from sklearn.utils.metadata_routing import get_routing_for_object
 
         # Some part of a pipeline or a search asks for them.
-        asked = get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
-        return "sample_weight" if "sample_weight" in asked else None
+        routed = get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
+        return "sample_weight" if "sample_weight" in routed else None
     if steps := getattr(estimator, "steps", None):
         inner = weight_argument(steps[-1][1]) if hasattr(steps[-1][1], "fit") else None
         return None if inner is None else f"{steps[-1][0]}__{inner}"

@@ -200,14 +200,14 @@ def _status(
             f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
     if not variance.variance > ROUNDING**2:
-        why = "every observation was ranked equally well"
+        cause = "every observation was ranked equally well"
         if estimates.source.paired:
-            why = "the difference of the two learners is the same at every observation"
+            cause = "the difference of the two learners is the same at every observation"
         elif not layout.ranks_pairs:
-            why = "every observation was predicted equally well"
+            cause = "every observation was predicted equally well"
         elif estimates.all_tied:
-            why = "all scores were equal: the learner does not distinguish observations"
-        return f"degenerate: the variance estimate is zero, {why}"
+            cause = "all scores were equal: the learner does not distinguish observations"
+        return f"degenerate: the variance estimate is zero, {cause}"
     rough, tolerated_words = (
         (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
     )
