@@ -28,8 +28,19 @@ def modules_of(package: str, folder: Path) -> dict[str, Path]:
 
 
 def imported(path: Path, known: set[str]) -> Iterator[str]:
-    """The modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """The modules that a file imports where it is loaded.
+
+    A class may ask for its picture in a method, and a type may be named before it is there.
+    """
+    tree = ast.parse(path.read_text())
+    later = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        for inner in ast.walk(node)
+    }
+    for node in (node for node in ast.walk(tree) if node not in later):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
