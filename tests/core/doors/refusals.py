@@ -6,6 +6,7 @@ before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a c
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,18 @@ import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 import ucvtest as uv
+from tests.support.results import sample_result
 from tests.support.samples import CLASSES, SMALL
+from ucvtest.stats.intervals import LogT, PlusFour
 
 FITS: list[int] = []
 """One for each fit of the learner below."""
@@ -49,6 +58,8 @@ THREE = CLASSES.y
 TIMES = uv.survival(np.arange(24) % 11 + 1.0, np.arange(24) % 3 > 0)
 WEIGHTS = np.arange(24) % 4 + 1.0
 FOLD = np.arange(24) // 2 % 4
+LEARNT = np.arange(24) % 4 != np.arange(4)[:, None]
+TESTED = ~LEARNT
 RULES = {"a": X[:, 0], "b": X[:, 1]}
 LABELS = {"a": Y, "b": np.arange(24) // 3 % 2}
 CHANCES = {name: 1 / (1 + np.exp(-each)) for name, each in RULES.items()}
@@ -119,9 +130,10 @@ def five_by_two() -> uv.Losses:
     return uv.Losses.from_arrays(values * 1.0, design.learning, testing=design.testing)
 
 
-def of_auc() -> uv.Losses:
-    """Decision scores of a cross-validation."""
-    return uv.Losses.from_arrays(X[:, 0] * TESTED, LEARNT, testing=TESTED, loss="auc", y=Y)
+def of_auc(n_folds: int = 4) -> uv.Losses:
+    """Decision scores of a cross-validation, or of its first folds alone."""
+    values = X[:, 0] * TESTED[:n_folds]
+    return uv.Losses.from_arrays(values, LEARNT[:n_folds], loss="auc", y=Y)
 
 
 SCORES = {"a": [0.5, 0.75, 0.5, 0.75], "b": [0.5, 0.5, 0.5, 0.75]}
@@ -249,6 +261,19 @@ OF_DATA = [
         lambda: uv.UStatisticTest(X, (GROUPS < 2) * 1, counted, groups=GROUPS, loss="auc")),
     ROW("class", "2 observations", "at least",
         lambda: uv.UStatisticTest(X, (X[:, 0] < np.sort(X[:, 0])[2]) * 1, counted, loss="auc")),
+    ROW("event", "got 'dead', 'alive'", "pass a comparison",
+        lambda: uv.survival([1, 2], ["dead", "alive"])),
+    ROW("event", "missing", "pass 1", lambda: uv.survival([1, 2])),
+    ROW("time", "1 values that are missing", "drop", lambda: uv.survival([1, math.nan], [1, 0])),
+    ROW("time", "is empty", "at least one", lambda: uv.survival([], [])),
+    ROW("time", "shape (2, 2)", "one dimension", lambda: uv.survival([[1, 2], [3, 4]], [1, 0])),
+    ROW("class", "'observation' has 2 groups", "at least 3",
+        lambda: uv.UStatisticTest(X, np.where(GROUPS < 2, "observation", "other"), counted,
+            groups=GROUPS, loss="auc")),
+    ROW("y", "has 3", "Hand and Till",
+        lambda: uv.CorrectedTTest(*MANY, counted, groups=CLASSES.groups, loss="auc")),
+    ROW("y", "finite numbers", "zero_one",
+        lambda: uv.NaiveTTest(X, [math.inf, *AMOUNTS[1:]], *TWO)),
 ]
 
 OF_LEARNERS = [
@@ -391,6 +416,15 @@ OF_QUESTIONS = [
     ROW("design", "out of order", "TimeSeriesSplit",
         lambda: uv.DieboldMarianoTest(X, AMOUNTS, *TWO, design=5)),
     ROW("n_repeats", "2", "n_repeats=1", lambda: made(design=uv.designs.KFold(24, 2))),
+    ROW("null_value", "got '0'", "finite number", lambda: ustatistic(null_value="0")),
+    ROW("n_folds", "30", "at least 30 groups", lambda: made(design=30, groups=GROUPS)),
+    ROW("n_folds", "got 30", "n = 12", lambda: covariance(n_folds=30, groups=GROUPS)),
+    ROW("n_folds", "got 2", "at least 3", lambda: uv.designs.NestedKFold(2)),
+    ROW("n_splits", "got 1", "at least 2", lambda: uv.designs.SplitHalves(1)),
+    ROW("test_fraction", "nan", "between 0 and 1", lambda: uv.designs.HoldOut(math.nan)),
+    ROW("test_fraction", "0.5", "smaller", lambda: made(design=uv.designs.SplitHalves(2, 1, 0.5))),
+    ROW("n_repeats", "2", "leave-one-out",
+        lambda: uv.NestedCrossValidationTest(X, Y, *TWO, design=uv.designs.NestedKFold(24, 2))),
 ]
 
 OF_FITS = [
@@ -560,6 +594,14 @@ OF_LOSSES = [
         lambda: uv.CorrectedTTest.from_losses(scores({"a": [0.5], "b": [0.75]}, design="splits"))),
     ROW("max_fits", "losses are given", "does not apply",
         lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(max_fits=9)),
+    ROW("losses", "fixed rules", "learnt nothing",
+        lambda: uv.FoldCovarianceTest.from_losses(rules("auc"), "a")),
+    ROW("losses", "fixed rules", "learnt nothing",
+        lambda: uv.LeavePairOutTest.from_losses(rules(), "a")),
+    ROW("design", "K-fold", "not a",
+        lambda: uv.FoldCovarianceTest.from_losses(of_auc(3))),
+    ROW("group_weight", "row", "pass groups",
+        lambda: uv.compare_losses(in_folds(), group_weight="row")),
 ]
 
 OF_COMPARISONS = [
@@ -770,6 +812,9 @@ OF_PREDICTIONS = [
 ]
 # fmt: on
 
+RATIO = sample_result(rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0)
+ONE_RATE = {"settings": {"learner": "lda"}, "estimand": "error rate", "estimate": 0.2, "se": 0.03}
+RATE = sample_result(**ONE_RATE, rule=PlusFour(0.2, 0.003, 60), null_value=0.2)
 RESULT = uv.HoldOutTest.from_losses(rules()).fit()
 JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
 
@@ -800,6 +845,14 @@ OF_ANSWERS = [
         lambda: uv.BayesianTTest.from_losses(in_folds()).fit().equivalence(-0.1, 0.1)),
     ROW("equivalence", "an interval", "UStatisticTest",
         lambda: uv.FiveByTwoFTest.from_losses(five_by_two()).fit().equivalence(-0.1, 0.1)),
+    ROW("margin", "got 0.9", "a ratio above 1", lambda: RATIO.noninferiority(0.9)),
+    ROW("margin", "got True", "above 0", lambda: RESULT.noninferiority(True)),
+    ROW("low", "-0.5", "use a larger one", lambda: RATIO.equivalence(-0.5, 1.2)),
+    ROW("low", "-0.01", "use a larger one", lambda: RATE.equivalence(-0.01, 0.3)),
+    ROW("high", "1.01", "use a smaller one", lambda: RATE.equivalence(0.1, 1.01)),
+    ROW("margin", "1.1", "use a smaller one", lambda: RATE.noninferiority(0.9)),
+    ROW("margin", "-0.7", "use a smaller one",
+        lambda: replace(RATE, better="higher").noninferiority(0.9)),
 ]
 # fmt: on
 
@@ -816,8 +869,6 @@ EVERYWHERE = [
 ]
 """What callers of Python and R ask, and where a row has a command, those of the shell."""
 
-LEARNT = np.arange(24) % 4 != np.arange(4)[:, None]
-TESTED = ~LEARNT
 FRAME = pd.DataFrame(X, columns=["a", "b"]).assign(y=Y)
 DAYS = np.arange(24).astype("datetime64[D]")
 OF_FOLDS = {
@@ -841,6 +892,11 @@ def sklearns(results: Any, **options: Any) -> uv.Losses:
 
 def read(**change: Any) -> uv.TestResult:
     return uv.TestResult.from_dict(RESULT.to_dict() | change)
+
+
+def without(*names: str) -> dict[str, Any]:
+    """A saved result that has lost some of its parts."""
+    return {name: each for name, each in RESULT.to_dict().items() if name not in names}
 
 
 def losses_read(**change: Any) -> uv.Losses:
@@ -926,6 +982,36 @@ OF_FORMS = [
     ROW("groups", "Groups of 24 rows", "must be", lambda: uv.designs.KFold(3).check(24, Y)),
     ROW("strata", "24 observations", "classes", lambda: stratified(X)),
     ROW("stratify", "True", "leave it", lambda: stratified(None)),
+    ROW("time", "dates or times", "convert",
+        lambda: uv.survival(pd.to_timedelta([1, 2], unit="D"), [1, 0])),
+    ROW("time", "same index", "event.loc[time.index]",
+        lambda: uv.survival(FRAME.a**2, FRAME.y[::-1])),
+    ROW("time", "events already", "leave event out", lambda: uv.survival(TIMES, Y)),
+    ROW("y", "different indices", "y.loc[X.index]",
+        lambda: uv.NaiveTTest(FRAME, FRAME.y.set_axis(range(1, 25)), *TWO)),
+    ROW("groups", "another order", "groups.loc[X.index]",
+        lambda: uv.NaiveTTest(FRAME[["a", "b"]], Y, *TWO, groups=pd.Series(GROUPS)[::-1])),
+    ROW("data", "'a'", "rename", lambda: formula("y ~ a", FRAME.rename(columns={"b": "a"}))),
+    ROW("formula", "no features", "response ~ terms", lambda: formula("y ~ 1")),
+    ROW("formula", "'C(y)'", "as a column", lambda: formula("C(y) ~ a")),
+    ROW("formula", "column 1", "data.add_prefix",
+        lambda: formula("y ~ .", FRAME.rename(columns={"b": 1}))),
+    ROW("formula", "'Intercept'", "rename",
+        lambda: formula("y ~ .", FRAME.rename(columns={"b": "Intercept"}))),
+    ROW("formula", "column ''", "rename",
+        lambda: formula("y ~ log(``)", FRAME.rename(columns={"b": ""}))),
+    ROW("formula", "`a`", "cannot be used",
+        lambda: formula("y ~ a", FRAME.replace({"a": {FRAME.a[3]: math.nan}}))),
+    ROW("design", "no splits", "at least one", lambda: made(design=[])),
+    ROW("design", "StratifiedKFold", "cannot be used",
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=StratifiedKFold(3))),
+    ROW("design", "20 observations", "24",
+        lambda: made(design=uv.designs.Design(LEARNT[:, :20], TESTED[:, :20]))),
+    ROW("split", "row numbers", "0 to 3", lambda: uv.designs.Design.from_indices([([0], [4])], 4)),
+    ROW("split", "learns from nothing", "1",
+        lambda: uv.designs.Design.from_indices([([0], [1]), ([], [1])], 4)),
+    ROW("learning", "shape (2,)", "0/1 matrix", lambda: arrays(learning=[0, 1])),
+    ROW("learning", "(1, 2)", "same shape", lambda: arrays(learning=[[0, 1]], testing=np.eye(2))),
 ]
 # fmt: on
 
@@ -1009,6 +1095,16 @@ OF_TABLES = [
     ROW("method", "exact", "wmw", lambda: uv.codes.critical_values(0.05, 5, 5, "exact")),
     ROW("n0", "[0]", "positive integers", lambda: uv.codes.critical_values(0.05, 0, 5)),
     ROW("n_errors", "got 1.5", "an integer", lambda: uv.codes.light_code_bounds(1.5, 8, 4)),
+    ROW("data", "se, notes", "cut short",
+        lambda: uv.TestResult.from_dict(without("se", "notes"))),
+    ROW("margin", "no option", "alpha, high, low", lambda: RESULT.equivalence(margin=0.05)),
+    ROW("n_errors", "n_errors = -1", "between 1 and n - 1",
+        lambda: uv.codes.light_code_bounds(-1, 5, 2)),
+    ROW("rng", "supremum", "leave them out", lambda: uv.codes.critical_values(0.05, 5, 5, rng=1)),
+    ROW("n_simulations", "got 0", "positive",
+        lambda: uv.codes.critical_values(0.05, 5, 5, "empirical", n_simulations=0)),
+    ROW("groups", "shape", "numbers",
+        lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": ["p"] * 24})),
 ]
 # fmt: on
 

@@ -63,14 +63,6 @@ def test_every_observation_of_a_class_is_as_likely(design):
     assert abs(share.mean() - drawn[0].mean()) < 1e-12
 
 
-@each_design
-def test_the_classes_are_needed(design):
-    with pytest.raises(ValueError, match=r"^stratify=True .* needs labels of classes: leave it"):
-        design.for_scores().draw(60, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"^stratify must be True, False or None, got 'yes'$"):
-        type(design)(**{**vars(design), "stratify": "yes"})
-
-
 def test_stratified_folds_deal_out_each_class():
     testing = (
         uv.designs.KFold(5, stratify=True).draw(60, np.random.default_rng(0), strata=Y).testing

@@ -5,10 +5,8 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import ucvtest as uv
-from ucvtest.cli import app
 
 N = 44
 TIME = np.arange(N) % 23 + 1.0
@@ -69,12 +67,3 @@ def test_other_responses_stay_what_they_are():
     given = np.column_stack([EVENT, ~EVENT]).astype(float)
     losses = uv.Losses.from_predictions(EVENT, {"a": given[:, 0]}, loss="brier")
     assert losses.means[0, 0] == 0
-
-
-def test_the_shell_refuses_durations(tmp_path):
-    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "time": DURATIONS["texts of pandas"]})
-    table.to_csv(tmp_path / "t.csv", index=False)
-    told = ["--target", "time", "--learner", "lda"]
-    outcome = CliRunner().invoke(app, ["compare", str(tmp_path / "t.csv"), *told])
-    assert outcome.exit_code == 2
-    assert "durations as texts" in outcome.stderr
