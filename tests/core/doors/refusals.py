@@ -78,7 +78,7 @@ TABLES = {
             "x": AMOUNTS,
         }
         | {"fold": FOLD, "group": GROUPS, "days": TIMES.time, "died": TIMES.event * 1}
-        | {"three": np.arange(24) % 3, "weight": WEIGHTS}
+        | {"three": np.arange(24) % 3, "repeat": np.arange(24) // 12, "weight": WEIGHTS}
     ),
 }
 """Files for the shell."""
@@ -598,8 +598,7 @@ OF_LOSSES = [
         lambda: uv.FoldCovarianceTest.from_losses(rules("auc"), "a")),
     ROW("losses", "fixed rules", "learnt nothing",
         lambda: uv.LeavePairOutTest.from_losses(rules(), "a")),
-    ROW("design", "K-fold", "not a",
-        lambda: uv.FoldCovarianceTest.from_losses(of_auc(3))),
+    ROW("design", "K-fold", "not a", lambda: uv.FoldCovarianceTest.from_losses(of_auc(3))),
     ROW("group_weight", "row", "pass groups",
         lambda: uv.compare_losses(in_folds(), group_weight="row")),
 ]
@@ -779,6 +778,9 @@ OF_PREDICTIONS = [
         lambda: arrays(loss="accuracy", values=[[0, 2], [0, 0]], greater_is_better=True)),
     ROW("values", "NaN", "a finite number", lambda: arrays(values=[[0, math.nan], [0, 0]])),
     ROW("values", "from 0 to 2", "between", lambda: arrays(values=[[0, 2], [0, 0]])),
+    ROW("loss", "zero_one", "smaller", lambda: arrays(loss="zero_one", greater_is_better=True)),
+    ROW("greater_is_better", "got 'yes'", "True or False",
+        lambda: arrays(loss="huber", greater_is_better="yes")),
     ROW("values", "shape", "(L, R, n)", lambda: arrays(values=np.zeros(2))),
     ROW("loss", "r2", "greater_is_better=True", lambda: arrays(loss="r2")),
     ROW("loss", "auc", "labels of two classes", lambda: arrays(loss="auc")),
@@ -1095,8 +1097,7 @@ OF_TABLES = [
     ROW("method", "exact", "wmw", lambda: uv.codes.critical_values(0.05, 5, 5, "exact")),
     ROW("n0", "[0]", "positive integers", lambda: uv.codes.critical_values(0.05, 0, 5)),
     ROW("n_errors", "got 1.5", "an integer", lambda: uv.codes.light_code_bounds(1.5, 8, 4)),
-    ROW("data", "se, notes", "cut short",
-        lambda: uv.TestResult.from_dict(without("se", "notes"))),
+    ROW("data", "se, notes", "cut short", lambda: uv.TestResult.from_dict(without("se", "notes"))),
     ROW("margin", "no option", "alpha, high, low", lambda: RESULT.equivalence(margin=0.05)),
     ROW("n_errors", "n_errors = -1", "between 1 and n - 1",
         lambda: uv.codes.light_code_bounds(-1, 5, 2)),
@@ -1183,3 +1184,63 @@ OF_KERNELS = [
 
 PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 """What only callers of Python can ask."""
+
+
+GIVEN = "rules.csv --target y --scores"
+
+# fmt: off
+IN_SHELL_ALONE = [
+    ("FILE", "smal.csv", "small.csv", "compare smal.csv --target y --learner lda"),
+    ("target", "z", "no such column", "compare small.csv --target z --learner lda"),
+    ("target", "", "missing", "predictions rules.csv --scores a"),
+    ("target", "correct", "leave it out", f"predictions {GIVEN} a --loss correct"),
+    ("drop", "aa", "did you mean 'a'", f"{MADE} --drop aa"),
+    ("drop", "y", "target", f"{MADE} --drop y"),
+    ("FILE", "small.csv", "no column left", f"{MADE} --drop a,b"),
+    ("groups", "hospital", "no such column", f"{MADE} --groups hospital"),
+    ("groups", "y", "target", f"{MADE} --groups y"),
+    ("group-weight", "", "without --groups", f"{MADE} --group-weight row"),
+    ("scores", "y", "target", f"predictions {GIVEN} y"),
+    ("scores", "a,a", "different columns", f"predictions {GIVEN} a,a"),
+    ("scores", "a", "two columns", f"gate {GIVEN} a --margin 0.1"),
+    ("fold", "y", "true response", f"predictions {GIVEN} a --fold y"),
+    ("repeat", "", "without --fold", f"predictions {GIVEN} a --repeat fold"),
+    ("sep", "ab", "one character", f"predictions {GIVEN} a --sep ab"),
+    ("plot", "a.doc", ".png", f"{MADE} --plot a.doc"),
+    ("report", "a.pdf", ".html", f"{MADE} --report a.pdf"),
+    ("json", "none/a.json", "does not exist", f"{MADE} --json none/a.json"),
+    ("alpha", "0.6", "below 0.5", f"gate {GIVEN} a,b --margin 0.1 --alpha 0.6"),
+    ("margin", "", "add --other", f"{MADE} --margin 0.1"),
+    ("margin", "five_by_two_f", "another --test",
+        f"{PAIR} --margin 0.1 --test five_by_two_f"),
+    ("event", "", "missing", "predictions rules.csv --target days --scores p --metric harrell"),
+    ("event", "", "--metric harrell",
+        "predictions rules.csv --target days --scores p --event died"),
+    ("event", "days", "target",
+        "predictions rules.csv --target days --scores p --event days --metric uno"),
+    ("event", "x", "no such column",
+        "predictions small.csv --target a --scores b --event x --metric uno"),
+    ("metric", "brier(3)", "--metric harrell or auc(3)",
+        "predictions rules.csv --target days --scores x --event died --metric 'brier(3)'"),
+    ("pos-label", "r2", "leave it out", f"predictions {GIVEN} x --metric r2 --pos-label 1"),
+    ("null-value", "", "one test", f"{PAIR} --tests corrected_t,naive_t --null-value 0.1"),
+    ("tests", "", "--other", f"{MADE} --tests corrected_t"),
+    ("tests", "", "exclude", f"{PAIR} --tests corrected_t --test naive_t"),
+    ("test", "leave_pair_out", "leave out --other", f"{PAIR} --test leave_pair_out"),
+    ("loss", "'squared'", "--loss zero_one",
+        f"predictions {GIVEN} x --loss squared --test mcnemar"),
+    ("correction", "", "one p-value", f"{PAIR} --test corrected_t --correction fdr_bh"),
+    ("baseline", "", "second learner", f"{PAIR} --test corrected_t --baseline lda"),
+    ("contrast", "ratio", "--other", f"{MADE} --contrast ratio"),
+    ("n-pairs", "", "ustatistic", f"{PAIR} --test corrected_t --n-pairs 10"),
+    ("folds", "", "--test", f"{PAIR} --folds 5"),
+    ("learn-size", "a,b", "whole number", f"{MADE} --learn-size a,b"),
+    ("missing", "wrong", "--missing drop", f"predictions {GIVEN} p --loss brier --missing wrong"),
+    ("metric", "--loss log", "pass one", f"predictions {GIVEN} p --loss log --metric f1"),
+    ("FILE", "2 times", "pass fold and predictions of one repeat",
+        f"predictions {GIVEN} a --metric f1 --fold fold --repeat repeat"),
+    ("repeats", "", "--repeats 1",
+        f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
+]
+# fmt: on
+"""What the shell alone is asked: an option, its value, a remedy, and the command."""

@@ -95,8 +95,9 @@ def test_results_do_not_depend_on_the_layout_in_memory() -> None:
     assert len(estimates) == 1
 
 
-@pytest.mark.parametrize("wrap", [pd.Categorical, lambda y: pd.Series(pd.Categorical(y))])
-@pytest.mark.parametrize("shift", [0, 0.5])
+@pytest.mark.parametrize(
+    ("wrap", "shift"), [(pd.Categorical, 0), (lambda y: pd.Series(pd.Categorical(y)), 0.5)]
+)
 def test_a_categorical_holds_labels_whatever_its_categories_are(wrap, shift):
     y = np.arange(50) % 25 + shift
     assert taken_for_classes(wrap(y))
