@@ -11,16 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn import model_selection
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    PredefinedSplit,
-    StratifiedKFold,
-    TimeSeriesSplit,
-)
 
 import ucvtest as uv
 from tests.support.results import sample_result
@@ -64,22 +58,14 @@ RULES = {"a": X[:, 0], "b": X[:, 1]}
 LABELS = {"a": Y, "b": np.arange(24) // 3 % 2}
 CHANCES = {name: 1 / (1 + np.exp(-each)) for name, each in RULES.items()}
 
+COLUMNS = {"p": CHANCES["a"], "q": CHANCES["b"], "y": Y, "x": AMOUNTS, "group": GROUPS}
+COLUMNS |= {"word": TEXT, "guess": TEXT[FOLD], "three": np.arange(24) % 3, "weight": WEIGHTS}
+COLUMNS |= {"days": TIMES.time, "died": TIMES.event * 1, "status": TIMES.event + 1}
+COLUMNS |= {"fold": FOLD, "repeat": np.arange(24) // 12}
 TABLES = {
     "small.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=Y),
     "numbers.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=AMOUNTS),
-    "rules.csv": pd.DataFrame(
-        {
-            **LABELS,
-            "p": CHANCES["a"],
-            "q": CHANCES["b"],
-            "y": Y,
-            "word": TEXT,
-            "guess": TEXT[FOLD],
-            "x": AMOUNTS,
-        }
-        | {"fold": FOLD, "group": GROUPS, "days": TIMES.time, "died": TIMES.event * 1}
-        | {"three": np.arange(24) % 3, "repeat": np.arange(24) // 12, "weight": WEIGHTS}
-    ),
+    "rules.csv": pd.DataFrame(LABELS | COLUMNS),
 }
 """Files for the shell."""
 
@@ -378,9 +364,9 @@ OF_QUESTIONS = [
     ROW("class", "is in one group only (3)", "learnt from or tested",
         lambda: uv.UStatisticTest(X, (GROUPS == 3) * 1, counted, groups=GROUPS, loss="auc")),
     ROW("design", "learns from a part", "whole groups",
-        lambda: made(design=PredefinedSplit(FOLD), groups=np.arange(24) // 3)),
+        lambda: made(design=model_selection.PredefinedSplit(FOLD), groups=np.arange(24) // 3)),
     ROW("splits", "go through time", "DieboldMariano",
-        lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0)),
+        lambda: made(cv=model_selection.TimeSeriesSplit(4)).fit(rng=0)),
     ROW("stratify", "True", "labels",
         lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True))),
     ROW("loss", "scoring", "exclude each other", lambda: made(loss="log", scoring="f1")),
@@ -901,6 +887,14 @@ def without(*names: str) -> dict[str, Any]:
     return {name: each for name, each in RESULT.to_dict().items() if name not in names}
 
 
+def repeated(n_rows: int = 48, **options: Any) -> uv.Losses:
+    """Two repetitions of a cross-validation, one below the other."""
+    rows = np.arange(n_rows)
+    given: dict[str, Any] = {"y": Y[rows % 24], "fold": FOLD[rows % 24], "repeat": rows // 24}
+    given |= options
+    return uv.Losses.from_predictions(given.pop("y"), {"a": LABELS["b"][rows % 24]}, **given)
+
+
 def losses_read(**change: Any) -> uv.Losses:
     return uv.Losses.from_dict(in_folds().to_dict() | change)
 
@@ -940,7 +934,7 @@ OF_FORMS = [
         lambda: uv.NaiveTTest(X, Y, {"a": counted}, {"a": counted})),
     ROW("cv", "design", "exclude", lambda: made(cv=5, design=5)),
     ROW("cv", "scikit-learn's", "as design", lambda: made(cv=uv.designs.KFold(5))),
-    ROW("design", "GroupKFold", "pass groups=", lambda: made(cv=GroupKFold(4))),
+    ROW("design", "GroupKFold", "pass groups=", lambda: made(cv=model_selection.GroupKFold(4))),
     ROW("scoring", "several", "one", lambda: made(scoring=["f1", "recall"])),
     ROW("scoring", "make_scorer", "scorer", lambda: made(scoring=lambda prediction: 1.0)),
     ROW("scoring", "sample_weight", "pass weights=",
@@ -1006,7 +1000,7 @@ OF_FORMS = [
         lambda: formula("y ~ a", FRAME.replace({"a": {FRAME.a[3]: math.nan}}))),
     ROW("design", "no splits", "at least one", lambda: made(design=[])),
     ROW("design", "StratifiedKFold", "cannot be used",
-        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=StratifiedKFold(3))),
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=model_selection.StratifiedKFold(3))),
     ROW("design", "20 observations", "24",
         lambda: made(design=uv.designs.Design(LEARNT[:, :20], TESTED[:, :20]))),
     ROW("split", "row numbers", "0 to 3", lambda: uv.designs.Design.from_indices([([0], [4])], 4)),
@@ -1046,7 +1040,7 @@ OF_TABLES = [
     ROW("results", "no indices", "pass cv=", lambda: sklearns({"a": [1.0]})),
     ROW("y", "response", "must contain", lambda: sklearns({"a": [1.0] * 5}, cv=5)),
     ROW("cv", "without a seed", "random_state",
-        lambda: sklearns({"a": [1.0] * 4}, cv=KFold(4, shuffle=True), y=Y)),
+        lambda: sklearns({"a": [1.0] * 4}, cv=model_selection.KFold(4, shuffle=True), y=Y)),
     ROW("score", "missing", "as in score='accuracy'",
         lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score=None)),
     ROW("greater_is_better", "strange", "True",
@@ -1106,6 +1100,15 @@ OF_TABLES = [
         lambda: uv.codes.critical_values(0.05, 5, 5, "empirical", n_simulations=0)),
     ROW("groups", "shape", "numbers",
         lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": ["p"] * 24})),
+    ROW("cv", "every round", "scores of the splits",
+        lambda: sklearns({"a": Y}, cv=model_selection.ShuffleSplit(3, random_state=0), y=Y)),
+    ROW("results", "split0_test_accuracy", "pass test_score=",
+        lambda: sklearns({"params": [{}]}, cv=2, y=Y)),
+    ROW("repeat", "23 and 24 rows", "complete", lambda: repeated(47)),
+    ROW("repeat", "1 missing values", "drop",
+        lambda: repeated(repeat=[None, *np.arange(1, 48) // 24])),
+    ROW("y", "differs between repetitions", "sort the table", lambda: repeated(y=[1, *Y[1:], *Y])),
+    ROW("repeat", "has 2", "one for each row", lambda: repeated(repeat=[1, 2])),
 ]
 # fmt: on
 
@@ -1188,7 +1191,6 @@ PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 
 GIVEN = "rules.csv --target y --scores"
 
-# fmt: off
 IN_SHELL_ALONE = [
     ("FILE", "smal.csv", "small.csv", "compare smal.csv --target y --learner lda"),
     ("target", "z", "no such column", "compare small.csv --target z --learner lda"),
@@ -1211,24 +1213,43 @@ IN_SHELL_ALONE = [
     ("json", "none/a.json", "does not exist", f"{MADE} --json none/a.json"),
     ("alpha", "0.6", "below 0.5", f"gate {GIVEN} a,b --margin 0.1 --alpha 0.6"),
     ("margin", "", "add --other", f"{MADE} --margin 0.1"),
-    ("margin", "five_by_two_f", "another --test",
-        f"{PAIR} --margin 0.1 --test five_by_two_f"),
+    ("margin", "five_by_two_f", "another --test", f"{PAIR} --margin 0.1 --test five_by_two_f"),
     ("event", "", "missing", "predictions rules.csv --target days --scores p --metric harrell"),
-    ("event", "", "--metric harrell",
-        "predictions rules.csv --target days --scores p --event died"),
-    ("event", "days", "target",
-        "predictions rules.csv --target days --scores p --event days --metric uno"),
-    ("event", "x", "no such column",
-        "predictions small.csv --target a --scores b --event x --metric uno"),
-    ("metric", "brier(3)", "--metric harrell or auc(3)",
-        "predictions rules.csv --target days --scores x --event died --metric 'brier(3)'"),
+    (
+        "event",
+        "",
+        "--metric harrell",
+        "predictions rules.csv --target days --scores p --event died",
+    ),
+    (
+        "event",
+        "days",
+        "target",
+        "predictions rules.csv --target days --scores p --event days --metric uno",
+    ),
+    (
+        "event",
+        "x",
+        "no such column",
+        "predictions small.csv --target a --scores b --event x --metric uno",
+    ),
+    (
+        "metric",
+        "brier(3)",
+        "--metric harrell or auc(3)",
+        "predictions rules.csv --target days --scores x --event died --metric 'brier(3)'",
+    ),
     ("pos-label", "r2", "leave it out", f"predictions {GIVEN} x --metric r2 --pos-label 1"),
     ("null-value", "", "one test", f"{PAIR} --tests corrected_t,naive_t --null-value 0.1"),
     ("tests", "", "--other", f"{MADE} --tests corrected_t"),
     ("tests", "", "exclude", f"{PAIR} --tests corrected_t --test naive_t"),
     ("test", "leave_pair_out", "leave out --other", f"{PAIR} --test leave_pair_out"),
-    ("loss", "'squared'", "--loss zero_one",
-        f"predictions {GIVEN} x --loss squared --test mcnemar"),
+    (
+        "loss",
+        "'squared'",
+        "--loss zero_one",
+        f"predictions {GIVEN} x --loss squared --test mcnemar",
+    ),
     ("correction", "", "one p-value", f"{PAIR} --test corrected_t --correction fdr_bh"),
     ("baseline", "", "second learner", f"{PAIR} --test corrected_t --baseline lda"),
     ("contrast", "ratio", "--other", f"{MADE} --contrast ratio"),
@@ -1237,10 +1258,23 @@ IN_SHELL_ALONE = [
     ("learn-size", "a,b", "whole number", f"{MADE} --learn-size a,b"),
     ("missing", "wrong", "--missing drop", f"predictions {GIVEN} p --loss brier --missing wrong"),
     ("metric", "--loss log", "pass one", f"predictions {GIVEN} p --loss log --metric f1"),
-    ("FILE", "2 times", "pass fold and predictions of one repeat",
-        f"predictions {GIVEN} a --metric f1 --fold fold --repeat repeat"),
-    ("repeats", "", "--repeats 1",
-        f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
+    (
+        "FILE",
+        "2 times",
+        "pass fold and predictions of one repeat",
+        f"predictions {GIVEN} a --metric f1 --fold fold --repeat repeat",
+    ),
+    ("repeats", "", "--repeats 1", f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
+    ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
+    ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
+    ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
+    ("FILE", "'ldaa'", "did you mean 'lda'", "compare small.csv --target y --learner ldaa"),
+    (
+        "FILE",
+        "event contains 1 and 2",
+        "make it 0 and 1",
+        "predictions rules.csv --target days --scores p --event status --metric uno",
+    ),
+    ("null-value", "AUC can have", "change it", f"predictions {GIVEN} p --loss auc --null-value 2"),
 ]
-# fmt: on
 """What the shell alone is asked: an option, its value, a remedy, and the command."""

@@ -79,23 +79,3 @@ def test_the_gate_warns_of_probabilities_of_survival(tmp_path):
     assert outcome.exit_code == 1
     assert outcome.stderr.startswith("Warning: Predictions seem to be the wrong way round")
     assert "new would have a better Brier score at 30" in " ".join(outcome.stderr.split())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--scores", "new", "--metric", "harrell"), "--event is missing: --metric harrell is abo"),
-        (("--scores", "new", "--event", "died"), "--event is for metrics of survival times: pass"),
-        (("--scores", "new", "--event", "days", "--metric", "uno"), "--event days: that is the ta"),
-        (("--scores", "new", "--event", "status", "--metric", "uno"), "event contains 1 and 2"),
-        (("--scores", "new", "--event", "x", "--metric", "uno"), "--event x: no such column in"),
-        (
-            ("--scores", "new", "--event", "died", "--metric", "brier(30)"),
-            "use --metric harrell or auc(30) for other risks",
-        ),
-    ],
-)
-def test_what_is_missing_is_said_in_options(table, options, message):
-    outcome = run("predictions", table, *options)
-    assert outcome.exit_code == 2
-    assert message in outcome.stderr

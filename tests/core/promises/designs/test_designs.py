@@ -246,102 +246,46 @@ def test_k_fold_is_recognised_among_all_small_designs():
 
 @settings(deadline=None, max_examples=40)
 @given(
-    n_obs=st.integers(6, 14),
-    n_folds=st.integers(3, 6),
-    n_repeats=st.integers(1, 3),
-    seed=st.integers(0, 99),
-)
-def test_nested_folds_are_read_off(n_obs, n_folds, n_repeats, seed):
-    repeats = n_repeats if n_folds < n_obs else 1
-    found = draw(designs.NestedKFold(n_folds, repeats), n_obs, seed)
-    folds = designs.nested_folds_of(found)
-    assert folds.shape == (repeats, n_obs)
-    first = found.testing[: n_folds * (n_folds + 1) // 2]
-    np.testing.assert_array_equal(folds[0], first[:n_folds].argmax(axis=0))
-
-
-@settings(deadline=None, max_examples=40)
-@given(
     n_obs=st.integers(10, 16),
-    n_splits=st.integers(2, 5),
-    n_bisections=st.integers(1, 4),
-    seed=st.integers(0, 99),
-)
-def test_halves_are_read_off(n_obs, n_splits, n_bisections, seed):
-    found = draw(designs.SplitHalves(n_splits, n_bisections), n_obs, seed)
-    assert designs.halves_of(found) == (n_splits, n_bisections)
-
-
-@settings(deadline=None, max_examples=40)
-@given(
+    n_folds=st.integers(3, 6),
+    n_repeats=st.integers(1, 4),
     learn_size=st.integers(2, 5),
-    n_draws=st.integers(3, 6),
-    n_sets=st.integers(1, 4),
     seed=st.integers(0, 99),
 )
-def test_disjoint_sets_are_read_off(learn_size, n_draws, n_sets, seed):
-    found = draw(designs.DisjointSets(learn_size, n_draws, n_sets), 12, seed)
-    draws, sets = designs.disjoint_sets_of(found)
-    assert draws * sets == n_draws * n_sets
+def test_other_structures_are_read_off(n_obs, n_folds, n_repeats, learn_size, seed):
+    found = draw(designs.NestedKFold(n_folds, n_repeats), n_obs, seed)
+    folds = designs.nested_folds_of(found)
+    assert folds.shape == (n_repeats, n_obs)
+    np.testing.assert_array_equal(folds[0], found.testing[:n_folds].argmax(axis=0))
+    found = draw(designs.SplitHalves(n_folds - 1, n_repeats), n_obs, seed)
+    assert designs.halves_of(found) == (n_folds - 1, n_repeats)
+    n_draws, n_sets = designs.disjoint_sets_of(
+        draw(designs.DisjointSets(learn_size, n_folds, n_repeats), 12, seed)
+    )
+    assert n_draws * n_sets == n_folds * n_repeats
     # Small sets can be disjoint by chance; those of one half that always meet stay together.
-    assert sets % n_sets == 0 or 4 * learn_size <= 12
+    assert n_sets % n_repeats == 0 or 4 * learn_size <= 12
 
 
-READERS = [
-    designs.folds_of,
-    designs.nested_folds_of,
-    designs.halves_of,
-    designs.disjoint_sets_of,
-]
+READERS = {
+    designs.KFold(4, 3): designs.folds_of,
+    designs.NestedKFold(4, 2): designs.nested_folds_of,
+    designs.SplitHalves(3, 2): designs.halves_of,
+    designs.DisjointSets(6, 4, 2): designs.disjoint_sets_of,
+}
 
 
-@pytest.mark.parametrize(
-    ("reader", "named"),
-    [
-        (reader, named)
-        for reader, own in zip(
-            READERS,
-            [designs.KFold, designs.NestedKFold, designs.SplitHalves, designs.DisjointSets],
-            strict=True,
-        )
-        for named in NAMED
-        if not isinstance(named, own)
-    ],
-)
-def test_readers_refuse_other_designs(reader, named):
-    with pytest.raises(ValueError, match="the design"):
-        reader(draw(named))
-
-
-@pytest.mark.parametrize(
-    ("reader", "named"),
-    [
-        (designs.folds_of, designs.KFold(4, 3)),
-        (designs.nested_folds_of, designs.NestedKFold(4, 2)),
-        (designs.halves_of, designs.SplitHalves(3, 2)),
-        (designs.disjoint_sets_of, designs.DisjointSets(7, 4, 2)),
-    ],
-)
-def test_readers_refuse_rows_in_another_order_or_number(reader, named, rng):
-    found = draw(named)
-    for other in (shuffled_rows(found, rng), found.rows(slice(0, -1))):
+@pytest.mark.parametrize("own", READERS, ids=repr)
+def test_readers_refuse_all_but_their_own_rows(own, rng):
+    reader, found = READERS[own], draw(own)
+    testing = found.testing.copy()
+    testing[-1, np.flatnonzero(testing[-1])[0]] = False
+    others = [draw(named) for named in NAMED if not isinstance(named, type(own))]
+    others += [shuffled_rows(found, rng), found.rows(slice(0, -1))]
+    others += [Design(found.learning, testing), Design(~testing, testing)]
+    for other in others:
         with pytest.raises(ValueError, match="the design"):
             reader(other)
-
-
-def test_readers_refuse_changed_rows():
-    for reader, named in (
-        (designs.folds_of, designs.KFold(4)),
-        (designs.nested_folds_of, designs.NestedKFold(4, 1)),
-        (designs.disjoint_sets_of, designs.DisjointSets(6, 2)),
-        (designs.halves_of, designs.SplitHalves(2, 1)),
-    ):
-        found = draw(named)
-        testing = found.testing.copy()
-        testing[-1, np.flatnonzero(testing[-1])[0]] = False
-        for learning in (found.learning, ~testing):
-            with pytest.raises(ValueError, match="the design"):
-                reader(Design(learning, testing))
 
 
 def test_halves_that_overlap_or_differ_in_size_are_refused():
