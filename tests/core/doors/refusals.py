@@ -1276,5 +1276,17 @@ IN_SHELL_ALONE = [
         "predictions rules.csv --target days --scores p --event status --metric uno",
     ),
     ("null-value", "AUC can have", "change it", f"predictions {GIVEN} p --loss auc --null-value 2"),
+    ("scoring", "--metric", "exclude each other", f"{PAIR} --metric f1 --scoring r2"),
+    ("metric", "f1", "use --test", f"{PAIR} --metric f1 --test mcnemar"),
+    ("metric", "several", "add --other", f"{MADE} --metric f1 --metric mcc"),
+    (
+        "metric",
+        "r2",
+        "needs numbers",
+        "predictions rules.csv --target word --scores guess --metric r2",
+    ),
+    ("metric", "mcc", "leave it out", f"predictions {GIVEN} a --metric mcc --weight weight"),
+    ("metric", "mcc", "use", f"predictions {GIVEN} a --metric mcc --test mcnemar"),
+    ("FILE", "y has 3", "as in 'f1", "predictions rules.csv --target three --scores a --metric f1"),
 ]
 """What the shell alone is asked: an option, its value, a remedy, and the command."""
