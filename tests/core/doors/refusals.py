@@ -17,9 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
 
 import ucvtest as uv
-from tests.support.results import sample_result
+from tests.support.results import RATE, RATIO
 from tests.support.samples import CLASSES, SMALL
-from ucvtest.stats.intervals import LogT, PlusFour
 
 FITS: list[int] = []
 """One for each fit of the learner below."""
@@ -89,6 +88,10 @@ def rules(loss: str = "zero_one", **options: Any) -> uv.Losses:
     """Losses of fixed rules."""
     given = {"zero_one": LABELS, "auc": RULES, "log": CHANCES}.get(loss, LABELS)
     return uv.Losses.from_predictions(Y, given, loss=loss, **options)
+
+
+def numbers(**options: Any) -> uv.UStatisticTest:
+    return uv.UStatisticTest(X, AMOUNTS, counted, **options)
 
 
 def judged(metric: Any, y: Any = Y, given: Any = LABELS, **options: Any) -> uv.Losses:
@@ -320,6 +323,10 @@ OF_QUESTIONS = [
     ROW("null_value", "inf", "finite number", lambda: ustatistic(null_value=math.inf)),
     ROW("null_value", "2", "between 0 and 1",
         lambda: ustatistic(null_value=2).fit(), f"{MADE} --null-value 2"),
+    ROW("null_value", "-0.5", "between 0 and 1",
+        lambda: ustatistic(metric="f1", null_value=-0.5).fit()),
+    ROW("null_value", "1.5", "at most 1", lambda: numbers(metric="r2", null_value=1.5).fit()),
+    ROW("null_value", "-1", "at least 0", lambda: numbers(metric="rmse", null_value=-1).fit()),
     ROW("null_value", "0.2", "must be 0", lambda: uv.McNemarTest(X, Y, *TWO, null_value=0.2)),
     ROW("alternative", "less", "two-sided",
         lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less")),
@@ -800,9 +807,6 @@ OF_PREDICTIONS = [
 ]
 # fmt: on
 
-RATIO = sample_result(rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0)
-ONE_RATE = {"settings": {"learner": "lda"}, "estimand": "error rate", "estimate": 0.2, "se": 0.03}
-RATE = sample_result(**ONE_RATE, rule=PlusFour(0.2, 0.003, 60), null_value=0.2)
 RESULT = uv.HoldOutTest.from_losses(rules()).fit()
 JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
 
@@ -1268,7 +1272,6 @@ IN_SHELL_ALONE = [
     ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
     ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
     ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
-    ("FILE", "'ldaa'", "did you mean 'lda'", "compare small.csv --target y --learner ldaa"),
     (
         "FILE",
         "event contains 1 and 2",

@@ -464,22 +464,6 @@ def test_responses_in_other_units(name: str, kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name, kind in ASKED if kind == "numbers"])
-def test_null_values_in_other_units(name: str) -> None:
-    kind, factor = "numbers", 1e6
-    if answer(name, kind) is None:
-        return
-    case = CASES[kind].of_one(null_value=2.0)
-    try:
-        before = on_data(name, case)
-    except (TypeError, ValueError) as error:
-        if "null_value" not in str(error) and not TESTS[name].needs_other:
-            raise
-        return
-    moved = replace(case, y=1000 * case.y + 5000).asking(null_value=2.0 * factor)
-    check_same(on_data(name, moved, factor), tuple(each.in_other_units(factor) for each in before))
-
-
 @pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.takes_set_scores])
 def test_roots_of_errors_in_other_units(name: str) -> None:
     case = replace(CASES["r2"], options={"scoring": "neg_root_mean_squared_error"})

@@ -180,7 +180,7 @@ def test_documentation_has_all_parts(name):
 WRONG: list[dict[str, Any]] = [
     *({"groups": groups} for groups in (["a"] * 60, ["a", "b"], [None, *range(1, 60)])),
     {"group_weight": "patient"},
-    *({"null_value": value} for value in (1e300, 10**400, "a", True, np.nan, [1.0])),
+    *({"null_value": value} for value in (1e300, 10**400, "a", True, np.nan, [1.0], 3)),
 ]
 """Arguments of constructors that no test has."""
 WRONG_FITS: list[dict[str, Any]] = [{"rng": "seed"}, {"rng": -1}, {"n_jobs": 0}, {"batch_size": 0}]
@@ -193,7 +193,7 @@ def test_refusals_name_the_argument(name):
     for wrong in WRONG:
         if wrong.keys() <= inspect.signature(cls).parameters.keys():
             with pytest.raises(ValueError, match=next(iter(wrong))):
-                made(name, **wrong)
+                made(name, **wrong).fit()
     for wrong in WRONG_FITS:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             made(name).fit(**wrong)

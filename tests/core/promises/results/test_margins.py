@@ -11,17 +11,13 @@ import pytest
 from statsmodels.stats.weightstats import ttost_paired
 
 import ucvtest as uv
-from tests.support.results import sample_result
+from tests.support.results import ONE, RATIO, sample_result
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
 
 AUCS = sample_result(better="higher", estimate=0.02, se=0.03, estimand="difference of AUCs")
-RATIO = sample_result(
-    rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0, se=0.05
-)
-ONE = {"settings": {"learner": "lda"}, "estimand": "error rate", "estimate": 0.2, "se": 0.03}
 RULES = (
     BinomialCounts(8, 40),
     PairedCounts(3, 7, 40),
