@@ -7,6 +7,7 @@ before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a c
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.metrics import f1_score, make_scorer
 import ucvtest as uv
 from tests.support.results import RATE, RATIO
 from tests.support.samples import CLASSES, SMALL
+from ucvtest.data.groups import as_groups
 
 FITS: list[int] = []
 """One for each fit of the learner below."""
@@ -899,6 +901,10 @@ def repeated(n_rows: int = 48, **options: Any) -> uv.Losses:
     return uv.Losses.from_predictions(given.pop("y"), {"a": LABELS["b"][rows % 24]}, **given)
 
 
+DESIGN = uv.designs.Design(LEARNT, TESTED)
+WARDS = as_groups(np.arange(24) % 12, 24)
+
+
 def losses_read(**change: Any) -> uv.Losses:
     return uv.Losses.from_dict(in_folds().to_dict() | change)
 
@@ -1012,6 +1018,22 @@ OF_FORMS = [
         lambda: uv.designs.Design.from_indices([([0], [1]), ([], [1])], 4)),
     ROW("learning", "shape (2,)", "0/1 matrix", lambda: arrays(learning=[0, 1])),
     ROW("learning", "(1, 2)", "same shape", lambda: arrays(learning=[[0, 1]], testing=np.eye(2))),
+    ROW("design", "2.5", "number of folds", lambda: made(design=2.5)),
+    ROW("design", "True", "number of folds", lambda: made(design=True)),
+    ROW("split", "row numbers", "0 to 3", lambda: uv.designs.Design.from_indices([([0], [-1])], 4)),
+    ROW("split", "row numbers", "0 to 3",
+        lambda: uv.designs.Design.from_indices([([0.5], [1])], 4)),
+    ROW("groups", "got Groups of 24", "9 rows", lambda: uv.designs.KFold(3).check(9, WARDS)),
+    ROW("groups", "Groups of 24 rows", "must be",
+        lambda: uv.designs.DisjointSets(3, 3).draw(24, np.random.default_rng(0), "a")),
+    ROW("groups", "Groups of 24 rows", "must be",
+        lambda: uv.designs.as_design(model_selection.ShuffleSplit(2), X, Y).draw(24,
+            np.random.default_rng(0), Y)),
+    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.by_groups(Y)),
+    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.check_groups(Y)),
+    ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
+    ROW("stratify", "array", "True, False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
+    ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
 ]
 # fmt: on
 
@@ -1113,6 +1135,16 @@ OF_TABLES = [
         lambda: repeated(repeat=[None, *np.arange(1, 48) // 24])),
     ROW("y", "differs between repetitions", "sort the table", lambda: repeated(y=[1, *Y[1:], *Y])),
     ROW("repeat", "has 2", "one for each row", lambda: repeated(repeat=[1, 2])),
+    ROW("group_weight", "array", "group, row",
+        lambda: uv.DeLongTest.from_losses(rules("auc"), group_weight=np.ones(2))),
+    ROW("test", "array", "joint tests of all learners", lambda: JOINT.joint_test(np.ones(2))),
+    ROW("test", "array", "together", lambda: JOINT.best_set(test=np.ones(2))),
+    ROW("design", "learns from a part", "whole groups",
+        lambda: losses_read(groups=[*np.arange(24) // 2])),
+    ROW("hook", "logs_to", "must be",
+        lambda: uv.hooks.replace_logging(SimpleNamespace(fitting=print, fitted=print))),
+    ROW("hook", "got 1", "fitting and fitted", lambda: uv.hooks.replace_logging(1)),
+    ROW("category", "int", "class of warnings", lambda: uv.hooks.warn_caller("a", int)),
 ]
 # fmt: on
 
