@@ -529,7 +529,7 @@ OF_LOSSES = [
         lambda: uv.McNemarTest(X, Y, *TWO, design=uv.designs.KFold(4, 2))),
     ROW("design", "between 2 and 12", "about one size",
         lambda: uv.CorrectedTTest(X, Y, *ONE,
-            design=PredefinedSplit(np.repeat([0, 1, 2], [2, 10, 12])))),
+            design=model_selection.PredefinedSplit(np.repeat([0, 1, 2], [2, 10, 12])))),
     ROW("group_weight", "f1", "rows count alike",
         lambda: uv.HoldOutTest.from_losses(judged("f1", groups=GROUPS), "a",
             group_weight="group")),
