@@ -188,8 +188,7 @@ def in_options(message: str, options: dict[str, str]) -> str:
     value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
     name = f"(?:{_alternatives(options)})"
     # Names of one word are words of prose as well, but for subjects: "difference and width must".
-    verb = r"(?= must\b| stands for\b| exclude each other| out\b)"
-    subject = rf"(?:{name}(?:, | and | or ))*{name}{verb}"
+    subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| stands for | exclude each | out\b)"
     long = (
         rf"(?:{_alternatives(option_name for option_name in options if '_' in option_name)})\b(?!=)"
     )

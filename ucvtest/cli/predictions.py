@@ -195,7 +195,7 @@ def losses_of(
     `row_columns` are columns by the names of their options.
     """
     if not all(names) or len(set(names)) < len(names):
-        raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
+        raise ValueError(f"--scores must name different columns, as in a,b; got {','.join(names)}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
     loss, metric = loss_and_metric

@@ -6,17 +6,21 @@ before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a c
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn import model_selection
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeriesSplit
 
 import ucvtest as uv
+from tests.support.results import RATE, RATIO
 from tests.support.samples import CLASSES, SMALL
+from ucvtest.data.groups import as_groups
 
 FITS: list[int] = []
 """One for each fit of the learner below."""
@@ -49,26 +53,20 @@ THREE = CLASSES.y
 TIMES = uv.survival(np.arange(24) % 11 + 1.0, np.arange(24) % 3 > 0)
 WEIGHTS = np.arange(24) % 4 + 1.0
 FOLD = np.arange(24) // 2 % 4
+LEARNT = np.arange(24) % 4 != np.arange(4)[:, None]
+TESTED = ~LEARNT
 RULES = {"a": X[:, 0], "b": X[:, 1]}
 LABELS = {"a": Y, "b": np.arange(24) // 3 % 2}
 CHANCES = {name: 1 / (1 + np.exp(-each)) for name, each in RULES.items()}
 
+COLUMNS = {"p": CHANCES["a"], "q": CHANCES["b"], "y": Y, "x": AMOUNTS, "group": GROUPS}
+COLUMNS |= {"word": TEXT, "guess": TEXT[FOLD], "three": np.arange(24) % 3, "weight": WEIGHTS}
+COLUMNS |= {"days": TIMES.time, "died": TIMES.event * 1, "status": TIMES.event + 1}
+COLUMNS |= {"fold": FOLD, "repeat": np.arange(24) // 12}
 TABLES = {
     "small.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=Y),
     "numbers.csv": pd.DataFrame(X, columns=["a", "b"]).assign(y=AMOUNTS),
-    "rules.csv": pd.DataFrame(
-        {
-            **LABELS,
-            "p": CHANCES["a"],
-            "q": CHANCES["b"],
-            "y": Y,
-            "word": TEXT,
-            "guess": TEXT[FOLD],
-            "x": AMOUNTS,
-        }
-        | {"fold": FOLD, "group": GROUPS, "days": TIMES.time, "died": TIMES.event * 1}
-        | {"three": np.arange(24) % 3, "weight": WEIGHTS}
-    ),
+    "rules.csv": pd.DataFrame(LABELS | COLUMNS),
 }
 """Files for the shell."""
 
@@ -92,6 +90,10 @@ def rules(loss: str = "zero_one", **options: Any) -> uv.Losses:
     """Losses of fixed rules."""
     given = {"zero_one": LABELS, "auc": RULES, "log": CHANCES}.get(loss, LABELS)
     return uv.Losses.from_predictions(Y, given, loss=loss, **options)
+
+
+def numbers(**options: Any) -> uv.UStatisticTest:
+    return uv.UStatisticTest(X, AMOUNTS, counted, **options)
 
 
 def judged(metric: Any, y: Any = Y, given: Any = LABELS, **options: Any) -> uv.Losses:
@@ -119,9 +121,10 @@ def five_by_two() -> uv.Losses:
     return uv.Losses.from_arrays(values * 1.0, design.learning, testing=design.testing)
 
 
-def of_auc() -> uv.Losses:
-    """Decision scores of a cross-validation."""
-    return uv.Losses.from_arrays(X[:, 0] * TESTED, LEARNT, testing=TESTED, loss="auc", y=Y)
+def of_auc(n_folds: int = 4) -> uv.Losses:
+    """Decision scores of a cross-validation, or of its first folds alone."""
+    values = X[:, 0] * TESTED[:n_folds]
+    return uv.Losses.from_arrays(values, LEARNT[:n_folds], loss="auc", y=Y)
 
 
 SCORES = {"a": [0.5, 0.75, 0.5, 0.75], "b": [0.5, 0.5, 0.5, 0.75]}
@@ -249,6 +252,19 @@ OF_DATA = [
         lambda: uv.UStatisticTest(X, (GROUPS < 2) * 1, counted, groups=GROUPS, loss="auc")),
     ROW("class", "2 observations", "at least",
         lambda: uv.UStatisticTest(X, (X[:, 0] < np.sort(X[:, 0])[2]) * 1, counted, loss="auc")),
+    ROW("event", "got 'dead', 'alive'", "pass a comparison",
+        lambda: uv.survival([1, 2], ["dead", "alive"])),
+    ROW("event", "missing", "pass 1", lambda: uv.survival([1, 2])),
+    ROW("time", "1 values that are missing", "drop", lambda: uv.survival([1, math.nan], [1, 0])),
+    ROW("time", "is empty", "at least one", lambda: uv.survival([], [])),
+    ROW("time", "shape (2, 2)", "one dimension", lambda: uv.survival([[1, 2], [3, 4]], [1, 0])),
+    ROW("class", "'observation' has 2 groups", "at least 3",
+        lambda: uv.UStatisticTest(X, np.where(GROUPS < 2, "observation", "other"), counted,
+            groups=GROUPS, loss="auc")),
+    ROW("y", "has 3", "Hand and Till",
+        lambda: uv.CorrectedTTest(*MANY, counted, groups=CLASSES.groups, loss="auc")),
+    ROW("y", "finite numbers", "zero_one",
+        lambda: uv.NaiveTTest(X, [math.inf, *AMOUNTS[1:]], *TWO)),
 ]
 
 OF_LEARNERS = [
@@ -309,6 +325,10 @@ OF_QUESTIONS = [
     ROW("null_value", "inf", "finite number", lambda: ustatistic(null_value=math.inf)),
     ROW("null_value", "2", "between 0 and 1",
         lambda: ustatistic(null_value=2).fit(), f"{MADE} --null-value 2"),
+    ROW("null_value", "-0.5", "between 0 and 1",
+        lambda: ustatistic(metric="f1", null_value=-0.5).fit()),
+    ROW("null_value", "1.5", "at most 1", lambda: numbers(metric="r2", null_value=1.5).fit()),
+    ROW("null_value", "-1", "at least 0", lambda: numbers(metric="rmse", null_value=-1).fit()),
     ROW("null_value", "0.2", "must be 0", lambda: uv.McNemarTest(X, Y, *TWO, null_value=0.2)),
     ROW("alternative", "less", "two-sided",
         lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less")),
@@ -353,9 +373,9 @@ OF_QUESTIONS = [
     ROW("class", "is in one group only (3)", "learnt from or tested",
         lambda: uv.UStatisticTest(X, (GROUPS == 3) * 1, counted, groups=GROUPS, loss="auc")),
     ROW("design", "learns from a part", "whole groups",
-        lambda: made(design=PredefinedSplit(FOLD), groups=np.arange(24) // 3)),
+        lambda: made(design=model_selection.PredefinedSplit(FOLD), groups=np.arange(24) // 3)),
     ROW("splits", "go through time", "DieboldMariano",
-        lambda: made(cv=TimeSeriesSplit(4)).fit(rng=0)),
+        lambda: made(cv=model_selection.TimeSeriesSplit(4)).fit(rng=0)),
     ROW("stratify", "True", "labels",
         lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=uv.designs.KFold(3, stratify=True))),
     ROW("loss", "scoring", "exclude each other", lambda: made(loss="log", scoring="f1")),
@@ -391,6 +411,15 @@ OF_QUESTIONS = [
     ROW("design", "out of order", "TimeSeriesSplit",
         lambda: uv.DieboldMarianoTest(X, AMOUNTS, *TWO, design=5)),
     ROW("n_repeats", "2", "n_repeats=1", lambda: made(design=uv.designs.KFold(24, 2))),
+    ROW("null_value", "got '0'", "finite number", lambda: ustatistic(null_value="0")),
+    ROW("n_folds", "30", "at least 30 groups", lambda: made(design=30, groups=GROUPS)),
+    ROW("n_folds", "got 30", "n = 12", lambda: covariance(n_folds=30, groups=GROUPS)),
+    ROW("n_folds", "got 2", "at least 3", lambda: uv.designs.NestedKFold(2)),
+    ROW("n_splits", "got 1", "at least 2", lambda: uv.designs.SplitHalves(1)),
+    ROW("test_fraction", "nan", "between 0 and 1", lambda: uv.designs.HoldOut(math.nan)),
+    ROW("test_fraction", "0.5", "smaller", lambda: made(design=uv.designs.SplitHalves(2, 1, 0.5))),
+    ROW("n_repeats", "2", "leave-one-out",
+        lambda: uv.NestedCrossValidationTest(X, Y, *TWO, design=uv.designs.NestedKFold(24, 2))),
 ]
 
 OF_FITS = [
@@ -500,7 +529,7 @@ OF_LOSSES = [
         lambda: uv.McNemarTest(X, Y, *TWO, design=uv.designs.KFold(4, 2))),
     ROW("design", "between 2 and 12", "about one size",
         lambda: uv.CorrectedTTest(X, Y, *ONE,
-            design=PredefinedSplit(np.repeat([0, 1, 2], [2, 10, 12])))),
+            design=model_selection.PredefinedSplit(np.repeat([0, 1, 2], [2, 10, 12])))),
     ROW("group_weight", "f1", "rows count alike",
         lambda: uv.HoldOutTest.from_losses(judged("f1", groups=GROUPS), "a",
             group_weight="group")),
@@ -560,6 +589,13 @@ OF_LOSSES = [
         lambda: uv.CorrectedTTest.from_losses(scores({"a": [0.5], "b": [0.75]}, design="splits"))),
     ROW("max_fits", "losses are given", "does not apply",
         lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(max_fits=9)),
+    ROW("losses", "fixed rules", "learnt nothing",
+        lambda: uv.FoldCovarianceTest.from_losses(rules("auc"), "a")),
+    ROW("losses", "fixed rules", "learnt nothing",
+        lambda: uv.LeavePairOutTest.from_losses(rules(), "a")),
+    ROW("design", "K-fold", "not a", lambda: uv.FoldCovarianceTest.from_losses(of_auc(3))),
+    ROW("group_weight", "row", "pass groups",
+        lambda: uv.compare_losses(in_folds(), group_weight="row")),
 ]
 
 OF_COMPARISONS = [
@@ -737,6 +773,9 @@ OF_PREDICTIONS = [
         lambda: arrays(loss="accuracy", values=[[0, 2], [0, 0]], greater_is_better=True)),
     ROW("values", "NaN", "a finite number", lambda: arrays(values=[[0, math.nan], [0, 0]])),
     ROW("values", "from 0 to 2", "between", lambda: arrays(values=[[0, 2], [0, 0]])),
+    ROW("loss", "zero_one", "smaller", lambda: arrays(loss="zero_one", greater_is_better=True)),
+    ROW("greater_is_better", "got 'yes'", "True or False",
+        lambda: arrays(loss="huber", greater_is_better="yes")),
     ROW("values", "shape", "(L, R, n)", lambda: arrays(values=np.zeros(2))),
     ROW("loss", "r2", "greater_is_better=True", lambda: arrays(loss="r2")),
     ROW("loss", "auc", "labels of two classes", lambda: arrays(loss="auc")),
@@ -800,6 +839,14 @@ OF_ANSWERS = [
         lambda: uv.BayesianTTest.from_losses(in_folds()).fit().equivalence(-0.1, 0.1)),
     ROW("equivalence", "an interval", "UStatisticTest",
         lambda: uv.FiveByTwoFTest.from_losses(five_by_two()).fit().equivalence(-0.1, 0.1)),
+    ROW("margin", "got 0.9", "a ratio above 1", lambda: RATIO.noninferiority(0.9)),
+    ROW("margin", "got True", "above 0", lambda: RESULT.noninferiority(True)),
+    ROW("low", "-0.5", "use a larger one", lambda: RATIO.equivalence(-0.5, 1.2)),
+    ROW("low", "-0.01", "use a larger one", lambda: RATE.equivalence(-0.01, 0.3)),
+    ROW("high", "1.01", "use a smaller one", lambda: RATE.equivalence(0.1, 1.01)),
+    ROW("margin", "1.1", "use a smaller one", lambda: RATE.noninferiority(0.9)),
+    ROW("margin", "-0.7", "use a smaller one",
+        lambda: replace(RATE, better="higher").noninferiority(0.9)),
 ]
 # fmt: on
 
@@ -816,8 +863,6 @@ EVERYWHERE = [
 ]
 """What callers of Python and R ask, and where a row has a command, those of the shell."""
 
-LEARNT = np.arange(24) % 4 != np.arange(4)[:, None]
-TESTED = ~LEARNT
 FRAME = pd.DataFrame(X, columns=["a", "b"]).assign(y=Y)
 DAYS = np.arange(24).astype("datetime64[D]")
 OF_FOLDS = {
@@ -841,6 +886,23 @@ def sklearns(results: Any, **options: Any) -> uv.Losses:
 
 def read(**change: Any) -> uv.TestResult:
     return uv.TestResult.from_dict(RESULT.to_dict() | change)
+
+
+def without(*names: str) -> dict[str, Any]:
+    """A saved result that has lost some of its parts."""
+    return {name: each for name, each in RESULT.to_dict().items() if name not in names}
+
+
+def repeated(n_rows: int = 48, **options: Any) -> uv.Losses:
+    """Two repetitions of a cross-validation, one below the other."""
+    rows = np.arange(n_rows)
+    given: dict[str, Any] = {"y": Y[rows % 24], "fold": FOLD[rows % 24], "repeat": rows // 24}
+    given |= options
+    return uv.Losses.from_predictions(given.pop("y"), {"a": LABELS["b"][rows % 24]}, **given)
+
+
+DESIGN = uv.designs.Design(LEARNT, TESTED)
+WARDS = as_groups(np.arange(24) % 12, 24)
 
 
 def losses_read(**change: Any) -> uv.Losses:
@@ -882,7 +944,7 @@ OF_FORMS = [
         lambda: uv.NaiveTTest(X, Y, {"a": counted}, {"a": counted})),
     ROW("cv", "design", "exclude", lambda: made(cv=5, design=5)),
     ROW("cv", "scikit-learn's", "as design", lambda: made(cv=uv.designs.KFold(5))),
-    ROW("design", "GroupKFold", "pass groups=", lambda: made(cv=GroupKFold(4))),
+    ROW("design", "GroupKFold", "pass groups=", lambda: made(cv=model_selection.GroupKFold(4))),
     ROW("scoring", "several", "one", lambda: made(scoring=["f1", "recall"])),
     ROW("scoring", "make_scorer", "scorer", lambda: made(scoring=lambda prediction: 1.0)),
     ROW("scoring", "sample_weight", "pass weights=",
@@ -926,6 +988,52 @@ OF_FORMS = [
     ROW("groups", "Groups of 24 rows", "must be", lambda: uv.designs.KFold(3).check(24, Y)),
     ROW("strata", "24 observations", "classes", lambda: stratified(X)),
     ROW("stratify", "True", "leave it", lambda: stratified(None)),
+    ROW("time", "dates or times", "convert",
+        lambda: uv.survival(pd.to_timedelta([1, 2], unit="D"), [1, 0])),
+    ROW("time", "same index", "event.loc[time.index]",
+        lambda: uv.survival(FRAME.a**2, FRAME.y[::-1])),
+    ROW("time", "events already", "leave event out", lambda: uv.survival(TIMES, Y)),
+    ROW("y", "different indices", "y.loc[X.index]",
+        lambda: uv.NaiveTTest(FRAME, FRAME.y.set_axis(range(1, 25)), *TWO)),
+    ROW("groups", "another order", "groups.loc[X.index]",
+        lambda: uv.NaiveTTest(FRAME[["a", "b"]], Y, *TWO, groups=pd.Series(GROUPS)[::-1])),
+    ROW("data", "'a'", "rename", lambda: formula("y ~ a", FRAME.rename(columns={"b": "a"}))),
+    ROW("formula", "no features", "response ~ terms", lambda: formula("y ~ 1")),
+    ROW("formula", "'C(y)'", "as a column", lambda: formula("C(y) ~ a")),
+    ROW("formula", "column 1", "data.add_prefix",
+        lambda: formula("y ~ .", FRAME.rename(columns={"b": 1}))),
+    ROW("formula", "'Intercept'", "rename",
+        lambda: formula("y ~ .", FRAME.rename(columns={"b": "Intercept"}))),
+    ROW("formula", "column ''", "rename",
+        lambda: formula("y ~ log(``)", FRAME.rename(columns={"b": ""}))),
+    ROW("formula", "`a`", "cannot be used",
+        lambda: formula("y ~ a", FRAME.replace({"a": {FRAME.a[3]: math.nan}}))),
+    ROW("design", "no splits", "at least one", lambda: made(design=[])),
+    ROW("design", "StratifiedKFold", "cannot be used",
+        lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=model_selection.StratifiedKFold(3))),
+    ROW("design", "20 observations", "24",
+        lambda: made(design=uv.designs.Design(LEARNT[:, :20], TESTED[:, :20]))),
+    ROW("split", "row numbers", "0 to 3", lambda: uv.designs.Design.from_indices([([0], [4])], 4)),
+    ROW("split", "learns from nothing", "1",
+        lambda: uv.designs.Design.from_indices([([0], [1]), ([], [1])], 4)),
+    ROW("learning", "shape (2,)", "0/1 matrix", lambda: arrays(learning=[0, 1])),
+    ROW("learning", "(1, 2)", "same shape", lambda: arrays(learning=[[0, 1]], testing=np.eye(2))),
+    ROW("design", "2.5", "number of folds", lambda: made(design=2.5)),
+    ROW("design", "True", "number of folds", lambda: made(design=True)),
+    ROW("split", "row numbers", "0 to 3", lambda: uv.designs.Design.from_indices([([0], [-1])], 4)),
+    ROW("split", "row numbers", "0 to 3",
+        lambda: uv.designs.Design.from_indices([([0.5], [1])], 4)),
+    ROW("groups", "got Groups of 24", "9 rows", lambda: uv.designs.KFold(3).check(9, WARDS)),
+    ROW("groups", "Groups of 24 rows", "must be",
+        lambda: uv.designs.DisjointSets(3, 3).draw(24, np.random.default_rng(0), "a")),
+    ROW("groups", "Groups of 24 rows", "must be",
+        lambda: uv.designs.as_design(model_selection.ShuffleSplit(2), X, Y).draw(24,
+            np.random.default_rng(0), Y)),
+    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.by_groups(Y)),
+    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.check_groups(Y)),
+    ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
+    ROW("stratify", "array", "True, False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
+    ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
 ]
 # fmt: on
 
@@ -958,7 +1066,7 @@ OF_TABLES = [
     ROW("results", "no indices", "pass cv=", lambda: sklearns({"a": [1.0]})),
     ROW("y", "response", "must contain", lambda: sklearns({"a": [1.0] * 5}, cv=5)),
     ROW("cv", "without a seed", "random_state",
-        lambda: sklearns({"a": [1.0] * 4}, cv=KFold(4, shuffle=True), y=Y)),
+        lambda: sklearns({"a": [1.0] * 4}, cv=model_selection.KFold(4, shuffle=True), y=Y)),
     ROW("score", "missing", "as in score='accuracy'",
         lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score=None)),
     ROW("greater_is_better", "strange", "True",
@@ -1009,6 +1117,34 @@ OF_TABLES = [
     ROW("method", "exact", "wmw", lambda: uv.codes.critical_values(0.05, 5, 5, "exact")),
     ROW("n0", "[0]", "positive integers", lambda: uv.codes.critical_values(0.05, 0, 5)),
     ROW("n_errors", "got 1.5", "an integer", lambda: uv.codes.light_code_bounds(1.5, 8, 4)),
+    ROW("data", "se, notes", "cut short", lambda: uv.TestResult.from_dict(without("se", "notes"))),
+    ROW("margin", "no option", "alpha, high, low", lambda: RESULT.equivalence(margin=0.05)),
+    ROW("n_errors", "n_errors = -1", "between 1 and n - 1",
+        lambda: uv.codes.light_code_bounds(-1, 5, 2)),
+    ROW("rng", "supremum", "leave them out", lambda: uv.codes.critical_values(0.05, 5, 5, rng=1)),
+    ROW("n_simulations", "got 0", "positive",
+        lambda: uv.codes.critical_values(0.05, 5, 5, "empirical", n_simulations=0)),
+    ROW("groups", "shape", "numbers",
+        lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": ["p"] * 24})),
+    ROW("cv", "every round", "scores of the splits",
+        lambda: sklearns({"a": Y}, cv=model_selection.ShuffleSplit(3, random_state=0), y=Y)),
+    ROW("results", "split0_test_accuracy", "pass test_score=",
+        lambda: sklearns({"params": [{}]}, cv=2, y=Y)),
+    ROW("repeat", "23 and 24 rows", "complete", lambda: repeated(47)),
+    ROW("repeat", "1 missing values", "drop",
+        lambda: repeated(repeat=[None, *np.arange(1, 48) // 24])),
+    ROW("y", "differs between repetitions", "sort the table", lambda: repeated(y=[1, *Y[1:], *Y])),
+    ROW("repeat", "has 2", "one for each row", lambda: repeated(repeat=[1, 2])),
+    ROW("group_weight", "array", "group, row",
+        lambda: uv.DeLongTest.from_losses(rules("auc"), group_weight=np.ones(2))),
+    ROW("test", "array", "joint tests of all learners", lambda: JOINT.joint_test(np.ones(2))),
+    ROW("test", "array", "together", lambda: JOINT.best_set(test=np.ones(2))),
+    ROW("design", "learns from a part", "whole groups",
+        lambda: losses_read(groups=[*np.arange(24) // 2])),
+    ROW("hook", "logs_to", "must be",
+        lambda: uv.hooks.replace_logging(SimpleNamespace(fitting=print, fitted=print))),
+    ROW("hook", "got 1", "fitting and fitted", lambda: uv.hooks.replace_logging(1)),
+    ROW("category", "int", "class of warnings", lambda: uv.hooks.warn_caller("a", int)),
 ]
 # fmt: on
 
@@ -1087,3 +1223,105 @@ OF_KERNELS = [
 
 PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 """What only callers of Python can ask."""
+
+
+GIVEN = "rules.csv --target y --scores"
+
+IN_SHELL_ALONE = [
+    ("FILE", "smal.csv", "small.csv", "compare smal.csv --target y --learner lda"),
+    ("target", "z", "no such column", "compare small.csv --target z --learner lda"),
+    ("target", "", "missing", "predictions rules.csv --scores a"),
+    ("target", "correct", "leave it out", f"predictions {GIVEN} a --loss correct"),
+    ("drop", "aa", "did you mean 'a'", f"{MADE} --drop aa"),
+    ("drop", "y", "target", f"{MADE} --drop y"),
+    ("FILE", "small.csv", "no column left", f"{MADE} --drop a,b"),
+    ("groups", "hospital", "no such column", f"{MADE} --groups hospital"),
+    ("groups", "y", "target", f"{MADE} --groups y"),
+    ("group-weight", "", "without --groups", f"{MADE} --group-weight row"),
+    ("scores", "y", "target", f"predictions {GIVEN} y"),
+    ("scores", "a,a", "different columns", f"predictions {GIVEN} a,a"),
+    ("scores", "a", "two columns", f"gate {GIVEN} a --margin 0.1"),
+    ("fold", "y", "true response", f"predictions {GIVEN} a --fold y"),
+    ("repeat", "", "without --fold", f"predictions {GIVEN} a --repeat fold"),
+    ("sep", "ab", "one character", f"predictions {GIVEN} a --sep ab"),
+    ("plot", "a.doc", ".png", f"{MADE} --plot a.doc"),
+    ("report", "a.pdf", ".html", f"{MADE} --report a.pdf"),
+    ("json", "none/a.json", "does not exist", f"{MADE} --json none/a.json"),
+    ("alpha", "0.6", "below 0.5", f"gate {GIVEN} a,b --margin 0.1 --alpha 0.6"),
+    ("margin", "", "add --other", f"{MADE} --margin 0.1"),
+    ("margin", "five_by_two_f", "another --test", f"{PAIR} --margin 0.1 --test five_by_two_f"),
+    ("event", "", "missing", "predictions rules.csv --target days --scores p --metric harrell"),
+    (
+        "event",
+        "",
+        "--metric harrell",
+        "predictions rules.csv --target days --scores p --event died",
+    ),
+    (
+        "event",
+        "days",
+        "target",
+        "predictions rules.csv --target days --scores p --event days --metric uno",
+    ),
+    (
+        "event",
+        "x",
+        "no such column",
+        "predictions small.csv --target a --scores b --event x --metric uno",
+    ),
+    (
+        "metric",
+        "brier(3)",
+        "--metric harrell or auc(3)",
+        "predictions rules.csv --target days --scores x --event died --metric 'brier(3)'",
+    ),
+    ("pos-label", "r2", "leave it out", f"predictions {GIVEN} x --metric r2 --pos-label 1"),
+    ("null-value", "", "one test", f"{PAIR} --tests corrected_t,naive_t --null-value 0.1"),
+    ("tests", "", "--other", f"{MADE} --tests corrected_t"),
+    ("tests", "", "exclude", f"{PAIR} --tests corrected_t --test naive_t"),
+    ("test", "leave_pair_out", "leave out --other", f"{PAIR} --test leave_pair_out"),
+    (
+        "loss",
+        "'squared'",
+        "--loss zero_one",
+        f"predictions {GIVEN} x --loss squared --test mcnemar",
+    ),
+    ("correction", "", "one p-value", f"{PAIR} --test corrected_t --correction fdr_bh"),
+    ("baseline", "", "second learner", f"{PAIR} --test corrected_t --baseline lda"),
+    ("contrast", "ratio", "--other", f"{MADE} --contrast ratio"),
+    ("n-pairs", "", "ustatistic", f"{PAIR} --test corrected_t --n-pairs 10"),
+    ("folds", "", "--test", f"{PAIR} --folds 5"),
+    ("learn-size", "a,b", "whole number", f"{MADE} --learn-size a,b"),
+    ("missing", "wrong", "--missing drop", f"predictions {GIVEN} p --loss brier --missing wrong"),
+    ("metric", "--loss log", "pass one", f"predictions {GIVEN} p --loss log --metric f1"),
+    (
+        "FILE",
+        "2 times",
+        "pass fold and predictions of one repeat",
+        f"predictions {GIVEN} a --metric f1 --fold fold --repeat repeat",
+    ),
+    ("repeats", "", "--repeats 1", f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
+    ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
+    ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
+    ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
+    (
+        "FILE",
+        "event contains 1 and 2",
+        "make it 0 and 1",
+        "predictions rules.csv --target days --scores p --event status --metric uno",
+    ),
+    ("null-value", "AUC can have", "change it", f"predictions {GIVEN} p --loss auc --null-value 2"),
+    ("scoring", "--metric", "exclude each other", f"{PAIR} --metric f1 --scoring r2"),
+    ("metric", "f1", "use --test", f"{PAIR} --metric f1 --test mcnemar"),
+    ("metric", "several", "add --other", f"{MADE} --metric f1 --metric mcc"),
+    (
+        "metric",
+        "r2",
+        "needs numbers",
+        "predictions rules.csv --target word --scores guess --metric r2",
+    ),
+    ("metric", "mcc", "leave it out", f"predictions {GIVEN} a --metric mcc --weight weight"),
+    ("metric", "mcc", "use", f"predictions {GIVEN} a --metric mcc --test mcnemar"),
+    ("FILE", "y has 3", "as in 'f1", "predictions rules.csv --target three --scores a --metric f1"),
+]
+"""What the shell alone is asked: an option, its value, a remedy, and the command."""

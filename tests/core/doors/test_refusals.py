@@ -15,6 +15,7 @@ import ucvtest as uv
 from tests.core.doors.refusals import (
     EVERYWHERE,
     FITS,
+    IN_SHELL_ALONE,
     JOINT,
     PYTHON_ALONE,
     TABLES,
@@ -115,15 +116,30 @@ def test_messages_quote_the_start_of_what_came(name: str) -> None:
         assert message.count("\n") <= 2
 
 
+def typed(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is said of a command that is refused, behind typer's lines on usage."""
+    monkeypatch.chdir(folder)
+    refused = CliRunner().invoke(cli.app, shlex.split(line))
+    assert refused.exit_code == 2, refused.output
+    message = refused.stderr.splitlines()[-1]
+    assert message.startswith("Error: ")
+    assert PYTHON.search(message) is None, message
+    return message
+
+
 @pytest.mark.parametrize("row", [row for row in REFUSALS if row.shell], ids=str)
 def test_in_the_shell(row: Refused, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    refused = CliRunner().invoke(cli.app, shlex.split(row.shell))
-    assert refused.exit_code == 2, refused.output
-    # Two lines on usage come before what typer itself refuses.
-    message = refused.stderr.splitlines()[-1]
+    message = typed(row.shell, folder, monkeypatch)
     option = OPTIONS.get(row.argument, row.argument).replace("_", "-")
-    assert message.startswith("Error: ")
     assert f"--{option}" in message
     assert row.came.removeprefix("got ") in message
-    assert PYTHON.search(message) is None, message
+
+
+@pytest.mark.parametrize(("option", "came", "remedy", "line"), IN_SHELL_ALONE)
+def test_in_the_shell_alone(
+    option: str, came: str, remedy: str, line: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = typed(line, folder, monkeypatch)
+    assert option == "FILE" or f"--{option}" in message
+    assert came in message
+    assert remedy in message

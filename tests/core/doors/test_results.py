@@ -7,9 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
     RepeatedKFold,
-    ShuffleSplit,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
@@ -110,24 +108,6 @@ def test_every_candidate_of_a_search_is_a_learner(grid, learners):
     assert learners in (None, found.learners)
 
 
-@pytest.mark.parametrize(
-    ("results", "options", "message"),
-    [
-        ({"a": {"test_score": [1.0]}}, {}, "pass return_indices=True to cross_validate, or cv="),
-        ({"a": [1.0, 0.5]}, {}, "pass cv= and y= here, as to cross_val_score"),
-        ({"a": [1.0] * 5}, {"cv": KFold(5, shuffle=True), "n_obs": 80}, "without a seed"),
-        ({"a": [1.0] * 5}, {"cv": 5}, "y must contain the response"),
-        ({"a": [1.0] * 5}, {"cv": 5, "n_obs": 80}, "y must contain the response"),
-        ({"a": [1.0] * 5}, {"cv": StratifiedKFold(5), "n_obs": 80}, "y must contain the response"),
-        ({"a": Y}, {"cv": ShuffleSplit(3, random_state=0), "y": Y}, "must test each observation"),
-        ({"params": [{}]}, {"cv": 2, "y": Y}, "results have no split0_test_accuracy"),
-    ],
-)
-def test_what_is_missing_is_named(results, options, message):
-    with pytest.raises(ValueError, match=message):
-        uv.Losses.from_sklearn(results, score="accuracy", **options)
-
-
 REPEATED = RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
 
 
@@ -182,21 +162,3 @@ def test_repeats_below_each_other_have_a_column_of_their_own():
         assert losses.means == pytest.approx(expected.means)
         assert losses.settings["design"] == "4-fold cross-validation, 2 times"
         assert t_test(losses).pvalue == pytest.approx(t_test(expected).pvalue)
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        (lambda table: table, {"fold": None}, "repeat= does not apply without fold="),
-        (lambda table: table[:-1], {}, "repetitions of 79 and 80 rows"),
-        (lambda table: table.assign(again=[None, *table["again"][1:]]), {}, "1 missing values"),
-        (lambda table: table.assign(y=[1, *table["y"][1:]]), {}, "y differs between repetitions"),
-        (lambda table: table, {"repeat": [1, 2]}, "y has 160 rows, but repeat has 2"),
-        (lambda table: table, {"repeat": "agian"}, "repeat='agian' is not a column of predictions"),
-    ],
-)
-def test_repetitions_that_do_not_fit(change, options, message):
-    with pytest.raises(ValueError, match=message):
-        uv.Losses.from_predictions(
-            "y", change(long_table()), **({"fold": "fold", "repeat": "again"} | options)
-        )

@@ -70,65 +70,6 @@ def test_models_with_the_same_predictions_are_undecided(folder):
     assert ("whose predictions are the same" in " ".join(helped.split())) == (found.exit_code == 3)
 
 
-ROWS = "--target y --scores a"
-
-SAID_IN_OPTIONS = {
-    "a ratio of scores": (
-        "plan rules.csv --target number --learner ridge --other ridge:9 --ratio 0.9 --metric rmse",
-        "--ratio is about losses, but --metric rmse is not a loss: use --difference",
-    ),
-    "repeats by a design": (
-        "compare rules.csv --target y --learner lda --metric f1 --repeats 2 --pos-label 1 "
-        "--test cross_validation_wald",
-        "evidence; use --repeats 1",
-    ),
-    "repeats by columns": (
-        f"predictions rules.csv {ROWS} --metric f1 --fold fold --repeat repeat",
-        "evidence; pass fold and predictions of one repeat",
-    ),
-    "an impossible error rate": (
-        f"predictions rules.csv {ROWS} --null-value 2",
-        "--null-value 2 is not a value that the error rate can have, which lies between 0 and 1: "
-        "change it\n",
-    ),
-    "a label that y lacks": (
-        "predictions rules.csv --target y --scores a,fold --metric f1",
-        "column fold contains 2, and --metric f1 is about the two classes of y: name one "
-        "class, as in 'f1[\"ill\"]', or an average, such as f1_macro\n",
-    ),
-    "one of several classes": (
-        "predictions rules.csv --target fold --scores number --metric average_precision",
-        "merge classes, or use --pos-label for one of them against the rest\n",
-    ),
-    "ranks of learners": (
-        "compare rules.csv --target y --learner lda --metric average_precision",
-        "Fit on other observations and use ucvtest predictions with --metric average_precision, or "
-        "use --metric auc\n",
-    ),
-    "a metric that is misspelt": (
-        f"predictions rules.csv {ROWS} --metric f11",
-        "--metric f11 is unknown: did you mean 'f1'?",
-    ),
-    "an impossible AUC": (
-        f"predictions rules.csv {ROWS} --loss auc --null-value 2",
-        "--null-value 2 is not a value that the AUC can have, which lies between 0 and 1: "
-        "change it\n",
-    ),
-}
-
-
-@pytest.mark.parametrize(("line", "message"), SAID_IN_OPTIONS.values(), ids=SAID_IN_OPTIONS)
-@pytest.mark.filterwarnings("always:.* labels that do not occur in y")
-def test_messages_speak_of_options(folder, line, message):
-    rows = np.arange(24)
-    columns = {"y": rows % 2, "a": rows // 3 % 2, "number": np.sin(rows), "wave": np.cos(rows)}
-    table = pd.DataFrame({**columns, "fold": rows % 3, "repeat": rows // 12})
-    table.to_csv("rules.csv", index=False)
-    refused = typed(line)
-    assert refused.exit_code == 2
-    assert message in refused.stderr
-
-
 def test_missing_rows_are_left_out(folder):
     table = few_patients().astype({"n": float})
     table.loc[3, "n"] = np.nan
@@ -214,23 +155,6 @@ def test_repeated_folds_have_a_column_of_their_own(folder):
     assert json.loads(found.stdout)["pvalue"] == pytest.approx(expected.pvalue)
     other = "predictions rounds.csv --target y --scores p,q --repeat again"
     assert "--repeat does not apply without --fold" in typed(other).stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("compare exmple.csv --target ill --learner lda", "did you mean example.csv?"),
-        ("compare example.csv --target il --learner lda", "did you mean 'ill'?"),
-        ("compare example.csv --target ill --learner lda --drop model", "did you mean 'model_"),
-        ("compare example.csv --target ill --learner ldaa --drop model_a,model_b", "'lda'?"),
-        ("compare example.csv --target ill --learner lda --report a.pdf", "must end in .html"),
-    ],
-)
-def test_what_was_meant(folder, line, said):
-    found = typed(line)
-    assert found.exit_code == 2
-    assert said in found.stderr
-    assert len(found.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -337,18 +261,6 @@ def test_json_of_another_shape_is_refused_for_what_it_is(tmp_path, text, said):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(ValueError, match=said):
         read_table(tmp_path / "a.json")
-
-
-@pytest.mark.parametrize(
-    "line", ["predictions example.csv --scores x1", "compare example.csv --learner ridge:1"]
-)
-def test_metrics_of_numbers_have_no_positive_class(folder, line):
-    numbers = RNG.normal(size=(40, 2))
-    pd.DataFrame(numbers, columns=["x1", "y"]).to_csv("example.csv", index=False)
-    outcome = typed(f"{line} --target y --metric r2 --pos-label 1")
-    message = "--pos-label does not apply with --metric r2, which is about numbers: leave it out"
-    assert outcome.exit_code == 2
-    assert message in " ".join(outcome.stderr.split())
 
 
 RULES = pd.DataFrame({"y": np.arange(40) % 2})

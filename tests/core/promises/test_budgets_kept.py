@@ -60,27 +60,15 @@ def ustatistic(options):
 def test_a_number_of_fits_is_used_and_never_exceeded(options, fit, least):
     more = 37
     test, learners = ustatistic(options)
+    # Fewer than an answer takes are refused with the least.
+    with pytest.raises(ValueError, match=f"needs at least {least} fits of 2 learners"):
+        test.fit(max_fits=least - 1, rng=0, **fit)
+    assert not any(learner.fits for learner in learners)
     found = test.fit(max_fits=least + more, rng=0, n_jobs=1, **fit)
     fits = sum(learner.fits for learner in learners)
     assert found.n_fits == fits <= least + more
     if not found.diagnostics["converged"]:
         assert fits > least + more - 6
-
-
-@pytest.mark.parametrize(("options", "fit", "least"), KINDS)
-def test_fewer_fits_than_an_answer_takes_are_refused_with_the_least(options, fit, least):
-    test, learners = ustatistic(options)
-    with pytest.raises(ValueError, match=f"needs at least {least} fits of 2 learners: raise"):
-        test.fit(max_fits=least - 1, rng=0, **fit)
-    assert not any(learner.fits for learner in learners)
-
-
-def test_pairs_that_take_more_than_a_number_of_fits_are_refused():
-    test, learners = ustatistic(MEANS)
-    said = re.escape("n_pairs=4000 needs at least 16000 fits of 2 learners: raise max_fits")
-    with pytest.raises(ValueError, match=said):
-        test.fit(n_pairs=4000, max_fits=10)
-    assert not any(learner.fits for learner in learners)
 
 
 def test_all_learners_together_keep_the_bound_of_a_test_that_is_not_named():

@@ -5,34 +5,12 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 import ucvtest as uv
-from ucvtest.kernels import influence
 
 INDEX = np.repeat(np.arange(20), 2)
 Y = np.random.default_rng(0).integers(0, 2, size=40)
 X = np.random.default_rng(1).normal(size=(40, 2)) + Y[:, None]
 THREE = np.where(INDEX == 3, 2, Y)
 """With a third class in one group only."""
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: uv.UStatisticTest(X, Y, "lda", group_weight="row"),
-        lambda: uv.select_model(X, Y, ["lda"], group_weight="row"),
-        lambda: uv.compare(X, Y, ["lda", "majority"], "corrected_t", group_weight="row"),
-        lambda: uv.CorrectedTTest.from_losses(
-            uv.evaluate("majority", X, Y, 5, rng=0), group_weight="row"
-        ),
-        lambda: uv.compare_losses(
-            uv.evaluate(["lda", "majority"], X, Y, 5, rng=0), group_weight="row"
-        ),
-        lambda: influence.error(np.eye(4), np.eye(4), group_weight="row"),
-    ],
-    ids=["test", "select_model", "compare", "from_losses", "compare_losses", "kernel"],
-)
-def test_a_weight_without_groups_is_refused(call):
-    with pytest.raises(ValueError, match="group_weight='row' sets the weight of groups"):
-        call()
 
 
 def test_groups_of_one_row_have_a_weight_that_changes_nothing():
@@ -71,26 +49,6 @@ def test_a_rare_class_in_one_group_is_refused_where_sets_are_scored():
         uv.evaluate("lda", X, THREE, 4, groups=INDEX, scoring="balanced_accuracy")
     with pytest.raises(ValueError, match=message):
         uv.UStatisticTest(X, THREE, "lda", groups=INDEX, loss="auc")
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda y: uv.CorrectedTTest(X, y, "lda", groups=INDEX, loss="auc"),
-        lambda y: uv.InfluenceFunctionTest(X, y, "lda", groups=INDEX),
-        lambda y: uv.evaluate("lda", X, y, 5, "auc", groups=INDEX),
-    ],
-    ids=["corrected_t", "influence", "evaluate"],
-)
-def test_the_auc_of_several_classes_with_groups_is_that_of_one_test(call):
-    with pytest.raises(ValueError, match=r"needs two classes, but y has 3: .* or UStatisticTest"):
-        call(INDEX % 3)
-
-
-def test_words_in_labels_stay_in_messages():
-    y = np.where(INDEX < 2, "observation", "other")
-    with pytest.raises(ValueError, match="class 'observation' has 2 groups"):
-        uv.UStatisticTest(X, y, "lda", groups=INDEX, loss="auc")
 
 
 def test_rounding_makes_no_auc_above_one():

@@ -2,28 +2,43 @@
 
 Each relation changes how something is asked, by names of classes, their order, the order of
 learners or of rows, or units, and says what becomes of the answer. Tests of the registry are
-covered by what their classes declare; a new one needs no line here.
+covered by what their classes declare; a new one needs no line here. The same is asked of
+comparisons, evaluations, selections and plans, in the shell and by MLflow.
 """
 
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import StratifiedKFold
+from typer.testing import CliRunner
 
 import ucvtest as uv
 from tests.core.promises.metamorphic import (
+    AMOUNTS,
+    BUILT_IN,
     CASES,
+    EXACT,
     FEATURES,
     GIVEN_LOSSES,
+    GUESSED,
+    LABELS,
     OF_CLASSES,
+    OF_NUMBERS,
     ORDER,
     RNG,
-    ROWS,
     RULES,
+    SCORES,
+    SHARES,
     SIDES,
+    SIMULATED,
     Case,
+    Finding,
     Findings,
     N,
     Rules,
@@ -44,6 +59,8 @@ from tests.core.promises.metamorphic import (
     with_names,
 )
 from tests.core.promises.own_errors import is_own
+from tests.support.cells import all_of_them
+from ucvtest.cli import app
 from ucvtest.methods.registry import TESTS
 
 LABELINGS: dict[str, tuple[Any, Any]] = {
@@ -108,32 +125,32 @@ def test_every_test_is_asked_something() -> None:
 # ---------------------------------------------------------------------------- names of classes
 
 
+def in_turn(place: int) -> list[str]:
+    """Two of the labelings, so that neighbours in a table of tests have others; or all of them."""
+    every = [*LABELINGS]
+    return every if all_of_them() else [every[(2 * place + each) % len(every)] for each in (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "labeling"),
     [
         (name, kind, labeling)
-        for name, kind in ASKED
-        if kind in KINDS_OF_LABELS
-        for labeling in (LABELINGS if kind in GIVEN_LOSSES else ("control and case", "-1 and 1"))
+        for place, (name, kind) in enumerate(each for each in ASKED if each[1] in KINDS_OF_LABELS)
+        for labeling in in_turn(place)
     ],
 )
 def test_classes_by_other_names(name: str, kind: str, labeling: str) -> None:
     names = LABELINGS[labeling]
-    case = replace(CASES[kind], y=named(names)).asking(pos_label=names[1])
+    case = replace(CASES[kind], y=named(names))
+    # Errors are about no positive class; where sets are drawn class by class, it decides the order.
+    if kind != "labels" or not takes_splits(name):
+        case = case.asking(pos_label=names[1])
     if kind == "functions":
         case = replace(case, learners=scores_of(names[1]))
         if labeling not in TELL and answer(name, kind) is not None:
             untold = replace(case, options=CASES[kind].options)
             assert "pos_label is missing" in refusal(lambda: on_data(name, untold))
     check(name, kind, case, lambda found: about_class(found, names[1]))
-
-
-@pytest.mark.parametrize("name", [n for n, kind in ASKED if kind == "labels" and takes_splits(n)])
-def test_errors_are_about_no_positive_class(name: str) -> None:
-    case = CASES["labels"].asking(design=design_of(name, "labels"))
-    before = on_data(name, case)
-    for names in (("control", "case"), (2, 1)):
-        check_same(on_data(name, replace(case, y=named(names))), before)
 
 
 @each_on_labels
@@ -145,8 +162,10 @@ def test_classes_in_a_declared_order(name: str, kind: str) -> None:
     check(name, kind, case, lambda found: about_class(found, "case"))
 
 
-@each_on_rules_of_classes
-@pytest.mark.parametrize("labeling", LABELINGS)
+@pytest.mark.parametrize(
+    ("loss", "labeling"),
+    [(loss, labeling) for place, loss in enumerate(OF_CLASSES) for labeling in in_turn(place)],
+)
 def test_classes_of_rules_by_other_names(loss: str, labeling: str) -> None:
     names = LABELINGS[labeling]
     rules, before = RULES[loss], on_rules(RULES[loss])
@@ -212,8 +231,16 @@ def of_three(loss: Any, names: Any = THREE, order: Any = (0, 1, 2), **options: A
     return Rules(names[OF_THREE], predicted, {"loss": loss, **options})
 
 
-@pytest.mark.parametrize("loss", ["zero_one", "costs", "log", "brier", "auc"])
-@pytest.mark.parametrize("names", [["z", "m", "k"], [3, 1, 2], ["3", "1", "2"]], ids=str)
+@pytest.mark.parametrize(
+    ("loss", "names"),
+    [
+        ("zero_one", [3, 1, 2]),
+        ("costs", ["z", "m", "k"]),
+        ("log", ["3", "1", "2"]),
+        ("brier", [3, 1, 2]),
+        ("auc", ["z", "m", "k"]),
+    ],
+)
 def test_three_classes_by_other_names_and_in_another_order(loss: str, names: list[Any]) -> None:
     before = on_rules(of_three(loss))
     before = tuple(each.about_class(names[1], "b") for each in before)
@@ -259,14 +286,10 @@ def test_costs_and_learners_of_three_classes(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [each for each in ASKED if TESTS[each[0]].compares and each[1] != "absolute"]
 )
-# In the other order "less" is "greater".
-@pytest.mark.parametrize("side", ["two-sided", "less"])
-def test_learners_in_the_other_order(name: str, kind: str, side: str) -> None:
-    case = CASES[kind]
-    if side == "less":
-        if kind not in GIVEN_LOSSES:
-            return
-        case = case.asking(alternative=side)
+def test_learners_in_the_other_order(name: str, kind: str) -> None:
+    # In the other order "less" is "greater"; those that know no side refuse it.
+    sided = kind in GIVEN_LOSSES and len(name + kind) % 2
+    case = CASES[kind].asking(alternative="less") if sided else CASES[kind]
     try:
         before = on_data(name, case)
     except ValueError:
@@ -283,30 +306,27 @@ def test_ratios_are_reciprocal(name: str) -> None:
 
 
 @each_on_losses
-@pytest.mark.parametrize("side", ["two-sided", "less"])
-def test_learners_of_arrays_in_the_other_order(name: str, kind: str, side: str) -> None:
+def test_learners_of_arrays_in_the_other_order(name: str, kind: str) -> None:
     arrays = arrays_for(name, kind)
     if arrays is None or len(arrays.learners) == 1:
         return
-    options = {} if side == "two-sided" else {"alternative": side}
-    try:
-        before = from_losses(name, arrays.losses(), **options)
-    except ValueError:
-        options = {} if side == "two-sided" else {"alternative": SIDES[side]}
-        refusal(lambda: from_losses(name, arrays.swapped().losses(), **options))
-        return
-    options = {} if side == "two-sided" else {"alternative": SIDES[side]}
-    expected = tuple(each.swapped() for each in before)
-    check_same(from_losses(name, arrays.swapped().losses(), **options), expected)
-    check_same(from_losses(name, arrays.losses(), "second", "first", **options), expected)
+    for options, turned in (({}, {}), ({"alternative": "less"}, {"alternative": "greater"})):
+        try:
+            before = from_losses(name, arrays.losses(), **options)
+        except ValueError:
+            refusal(lambda more=turned: from_losses(name, arrays.swapped().losses(), **more))
+            continue
+        expected = tuple(each.swapped() for each in before)
+        check_same(from_losses(name, arrays.swapped().losses(), **turned), expected)
+        check_same(from_losses(name, arrays.losses(), "second", "first", **turned), expected)
 
 
 @pytest.mark.parametrize("loss", RULES)
-@pytest.mark.parametrize("side", SIDES)
-def test_rules_in_the_other_order(loss: str, side: str) -> None:
-    before = on_rules(RULES[loss], alternative=side)
-    found = on_rules(RULES[loss].swapped(), alternative=SIDES[side])
-    check_same(found, tuple(each.swapped() for each in before))
+def test_rules_in_the_other_order(loss: str) -> None:
+    for side, turned in SIDES.items():
+        before = on_rules(RULES[loss], alternative=side)
+        found = on_rules(RULES[loss].swapped(), alternative=turned)
+        check_same(found, tuple(each.swapped() for each in before))
 
 
 # ------------------------------------------------------------------------------ order of rows
@@ -384,29 +404,6 @@ def test_rows_of_rules_in_another_order(loss: str) -> None:
             same_or_refused(lambda changed=changed: on_rules(changed), before)
 
 
-@pytest.mark.parametrize("moved", ["first values", "second values", "learning", "testing", "y"])
-def test_rows_of_one_array_in_another_order(moved: str) -> None:
-    arrays = arrays_for("delong", "scores")
-    assert arrays is not None
-
-    def table(name: str, given: Any) -> pd.DataFrame:
-        made = pd.DataFrame(given, columns=ROWS)
-        return made.iloc[:, ORDER] if name == moved else made
-
-    y = with_names(arrays.y)
-    changed = replace(
-        arrays,
-        values=[
-            table(f"{name} values", each)
-            for name, each in zip(arrays.learners, arrays.values, strict=True)
-        ],
-        learning=table("learning", arrays.learning),
-        testing=table("testing", arrays.testing),
-        y=shuffled(y) if moved == "y" else y,
-    )
-    assert "are matched by position" in refusal(changed.losses)
-
-
 @pytest.mark.parametrize("loss", RULES)
 def test_names_of_groups_and_units_of_weights(loss: str) -> None:
     rules = RULES[loss]
@@ -464,53 +461,6 @@ def test_responses_in_other_units(name: str, kind: str) -> None:
         *(name, kind, replace(case, y=1000 * case.y + 5000)),
         lambda found: tuple(each.in_other_units(factor) for each in found),
         factor,
-    )
-
-
-@pytest.mark.parametrize("name", [name for name, kind in ASKED if kind == "numbers"])
-def test_null_values_in_other_units(name: str) -> None:
-    kind, factor = "numbers", 1e6
-    if answer(name, kind) is None:
-        return
-    case = CASES[kind].of_one(null_value=2.0)
-    try:
-        before = on_data(name, case)
-    except (TypeError, ValueError) as error:
-        if "null_value" not in str(error) and not TESTS[name].needs_other:
-            raise
-        return
-    moved = replace(case, y=1000 * case.y + 5000).asking(null_value=2.0 * factor)
-    check_same(on_data(name, moved, factor), tuple(each.in_other_units(factor) for each in before))
-
-
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.only_loss is None])
-def test_costs_in_other_units(name: str) -> None:
-    costs = np.array([[0, 1], [4, 0]])
-    try:
-        before = on_data(name, CASES["labels"].asking(loss=costs))
-    except ValueError:
-        refusal(lambda: on_data(name, CASES["labels"].asking(loss=3 * costs)))
-        return
-    expected = tuple(each.in_other_units(3) for each in before)
-    check_same(on_data(name, CASES["labels"].asking(loss=3 * costs), 3.0), expected)
-
-
-SCORING = {
-    "accuracy": ("labels", 1.0),
-    "neg_mean_squared_error": ("numbers", 0.0),
-    "neg_mean_absolute_error": ("absolute", 0.0),
-}
-
-
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.only_loss is None])
-@pytest.mark.parametrize("scoring", SCORING)
-def test_scores_are_mirrored_losses(name: str, scoring: str) -> None:
-    kind, centre = SCORING[scoring]
-    case = CASES[kind]
-    options = {key: each for key, each in case.options.items() if key != "loss"}
-    check(
-        *(name, kind, replace(case, options={**options, "scoring": scoring})),
-        lambda found: tuple(each.in_other_units(-1, centre) for each in found),
     )
 
 
@@ -611,3 +561,387 @@ def test_scores_of_folds(name: str) -> None:
     check_same(on_folds(name, NAMED), before)
     moved = {"good": NAMED["good"][::-1], "poor": NAMED["poor"]}
     same_or_refused(lambda: on_folds(name, moved), before)
+
+
+# ------------------------------------------------------------------------------- at other doors
+
+TRIO = {**BUILT_IN, "majority": "majority"}
+NAMES = ("control", "case")
+
+ORDERS: list[Callable[[list[Any]], list[Any]]] = [
+    lambda items: items[::-1],
+    lambda items: [*items[1:], *items[:1]],
+]
+
+
+def in_order(learners: Mapping[str, Any], order: Callable[[list[Any]], list[Any]]) -> Any:
+    """The same learners in another order."""
+    return dict(order(list(learners.items())))
+
+
+def findings_of(found: uv.Comparison) -> Findings:
+    """All pairs of a comparison, each with its learners in the order of their names."""
+    pairs = []
+    for row in found.frame.to_dict("records"):
+        pair = Finding(
+            learner=row["learner"],
+            other=row["other"],
+            estimate=row["estimate"],
+            low=row["conf_low"],
+            high=row["conf_high"],
+            fixed=(row["pvalue"], row["pvalue_adjusted"]),
+            test=row["test"],
+        )
+        pairs.append(pair if pair.learner < str(pair.other) else pair.swapped())
+    return tuple(pairs)
+
+
+# -------------------------------------------------------------------------------- comparisons
+
+TESTS_COMPARED: list[Any] = ["corrected_t", "hold_out", "mcnemar"]
+SIMULTANEOUS: list[Any] = ["hold_out", uv.TestSpec("ustatistic", fit={"n_pairs": 300})]
+
+
+def compared(
+    y: Any = LABELS, learners: Any = TRIO, tests: Any = TESTS_COMPARED, **options: Any
+) -> uv.Comparison:
+    return uv.compare(options.pop("X", FEATURES), y, learners, tests, rng=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("names", "correction"), [((2, 1), "holm"), (("control", "case"), "simultaneous")]
+)
+def test_comparisons_with_classes_by_other_names(names: tuple[Any, Any], correction: str) -> None:
+    tests = SIMULTANEOUS if correction == "simultaneous" else TESTS_COMPARED
+    before = compared(tests=tests, correction=correction)
+    found = compared(named(names), tests=tests, correction=correction, pos_label=names[1])
+    check_same(findings_of(found), findings_of(before))
+
+
+@pytest.mark.parametrize(
+    ("order", "correction"),
+    [*zip(ORDERS * 2, ["holm", "fdr_bh", None, "simultaneous"], strict=True)],
+)
+def test_comparisons_with_learners_in_another_order(order: Any, correction: Any) -> None:
+    tests = SIMULTANEOUS if correction == "simultaneous" else TESTS_COMPARED
+    before = compared(tests=tests, correction=correction)
+    found = compared(learners=in_order(TRIO, order), tests=tests, correction=correction)
+    closely = SIMULATED if correction == "simultaneous" else EXACT
+    check_same(findings_of(found), findings_of(before), closely)
+    if correction == "simultaneous":
+        for test in ("hold_out", "ustatistic"):
+            assert set(found.best_set(test=test)) == set(before.best_set(test=test))
+
+
+@pytest.mark.parametrize(
+    ("order", "correction", "loss"),
+    [
+        (ORDERS[0], "simultaneous", "auc"),
+        (ORDERS[1], "simultaneous", "zero_one"),
+        (ORDERS[1], "holm", "squared"),
+    ],
+)
+def test_rules_in_another_order(order: Any, correction: str, loss: str) -> None:
+    rules = RULES[loss]
+    between = {"auc": SCORES, "zero_one": GUESSED}.get(loss, rules.predictions)["good"]
+    three = {**rules.predictions, "third": np.roll(between, 3)}
+
+    def asked(predictions: Any) -> Findings:
+        losses = uv.Losses.from_predictions(rules.y, predictions, **rules.options)
+        test = "delong" if loss == "auc" else "hold_out"
+        return findings_of(uv.compare_losses(losses, test, correction=correction))
+
+    closely = SIMULATED if correction == "simultaneous" else EXACT
+    check_same(asked(in_order(three, order)), asked(three), closely)
+
+
+def test_a_baseline_in_another_place() -> None:
+    before = compared(baseline="knn", alternative="less")
+    found = compared(learners=in_order(TRIO, ORDERS[0]), baseline="knn", alternative="less")
+    check_same(findings_of(found), findings_of(before))
+
+
+def test_two_learners_of_a_comparison_change_places() -> None:
+    turned = in_order(BUILT_IN, ORDERS[0])
+    for side, other in SIDES.items():
+        before = findings_of(compared(learners=BUILT_IN, alternative=side))
+        check_same(findings_of(compared(learners=turned, alternative=other)), before)
+
+
+def test_the_joint_test_knows_no_order() -> None:
+    three = {**SCORES, "third": np.roll(SCORES["good"], 3)}
+    first, other = (
+        uv.DeLongTest.joint(uv.Losses.from_predictions(LABELS, each, loss="auc"))
+        for each in (three, in_order(three, ORDERS[0]))
+    )
+    assert (first.pvalue, first.statistic) == pytest.approx((other.pvalue, other.statistic))
+
+
+def test_formulas_match_rows_too() -> None:
+    rows = with_names(FEATURES).set_axis(["a", "b"], axis=1).assign(y=LABELS)
+    groups = with_names(np.r_[0, 0, 1, 1, 2:22])
+    test = uv.CorrectedTTest.from_formula("y ~ a + b", rows, *BUILT_IN.values(), groups=groups)
+    assert test.n_units == 22
+    for data, clusters in ((shuffled(rows), groups), (rows, shuffled(groups))):
+        refusal(
+            lambda data=data, clusters=clusters: uv.CorrectedTTest.from_formula(
+                "y ~ a + b", data, *BUILT_IN.values(), groups=clusters
+            )
+        )
+
+
+def test_splits_are_places_and_names_are_refused() -> None:
+    rows = with_names(FEATURES), with_names(LABELS)
+    splits = [(rows[1].index[:12], rows[1].index[12:])]
+    refusal(lambda: uv.HoldOutTest(*rows, *BUILT_IN.values(), design=splits))
+
+
+def test_comparisons_in_other_units() -> None:
+    before = findings_of(compared(AMOUNTS, OF_NUMBERS, ["corrected_t", "hold_out"]))
+    found = compared(1000 * AMOUNTS + 5000, OF_NUMBERS, ["corrected_t", "hold_out"])
+    check_same(findings_of(found), tuple(each.in_other_units(1e6) for each in before))
+
+
+def test_comparisons_with_rows_in_another_order() -> None:
+    groups = np.r_[0, 0, 1, 1, 2:22]
+    before = findings_of(compared(groups=groups))
+    rows = {"X": with_names(FEATURES), "y": with_names(LABELS), "groups": with_names(groups)}
+    check_same(findings_of(compared(**rows)), before)
+    for moved in rows:
+        refusal(lambda moved=moved: compared(**{**rows, moved: shuffled(rows[moved])}))
+
+
+# ------------------------------------------------------------------- evaluations and selections
+
+
+def means(losses: uv.Losses) -> dict[str, Any]:
+    return dict(zip(losses.learners, losses.means, strict=True))
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "auc"])
+def test_evaluations(loss: str) -> None:
+    splits = list(uv_splits())
+    before = means(uv.evaluate(TRIO, FEATURES, LABELS, splits, loss, rng=0))
+    names = (2, 1)
+    turned = in_order(TRIO, ORDERS[1])
+    found = uv.evaluate(turned, FEATURES, named(names), splits, loss, pos_label=names[1], rng=0)
+    for name, each in means(found).items():
+        np.testing.assert_allclose(each, before[name], rtol=1e-12)
+
+
+def uv_splits() -> Any:
+    return StratifiedKFold(4).split(FEATURES, LABELS)
+
+
+def test_evaluations_with_rows_in_another_order() -> None:
+    rows = with_names(FEATURES), with_names(LABELS)
+    refusal(lambda: uv.evaluate(TRIO, shuffled(rows[0]), rows[1], 4, rng=0))
+    refusal(lambda: uv.evaluate(TRIO, rows[0], shuffled(rows[1]), 4, rng=0))
+    splits = [(np.array(learnt), np.array(tested)) for learnt, tested in uv_splits()]
+    before = uv.evaluate(TRIO, *rows, splits, rng=0).means
+    # Row k of what is shuffled was row ORDER[k]: splits name places.
+    place = np.argsort([rows[1].index.get_loc(name) for name in shuffled(rows[1]).index])
+    moved = [(place[learnt], place[tested]) for learnt, tested in splits]
+    found = uv.evaluate(TRIO, shuffled(rows[0]), shuffled(rows[1]), moved, rng=0).means
+    np.testing.assert_allclose(found, before, rtol=1e-12)
+
+
+def chosen(found: uv.ModelSelection) -> dict[str, str]:
+    """The choices, but for those of learners that tie, of which the first is taken."""
+    ties = [name for name in found.choices if len(best_by(found, name)) > 1]
+    if found.criterion in ties:
+        assert any("the first in the list is chosen" in note for note in found.notes)
+    choices = found.choices.items()
+    return {name: found.names[place] for name, place in choices if name not in ties}
+
+
+def best_by(found: uv.ModelSelection, criterion: str) -> np.ndarray:
+    values = found.columns[criterion]
+    return np.flatnonzero(np.isclose(values, np.nanmin(values), rtol=1e-9))
+
+
+def test_selections() -> None:
+    options = {"n_permutations": 5, "n_folds": N, "rng": 0}
+    before = uv.select_model(FEATURES, LABELS, TRIO, **options)
+    found = uv.select_model(FEATURES, named(NAMES), TRIO, pos_label=NAMES[1], **options)
+    assert chosen(found) == chosen(before)
+    for name in found.columns:
+        np.testing.assert_allclose(found.columns[name], before.columns[name], rtol=1e-9)
+    turned = uv.select_model(FEATURES, LABELS, in_order(TRIO, ORDERS[0]), **options)
+    assert chosen(turned) == chosen(before)
+    assert "loo" not in chosen(before)
+    for order in (ORDERS[0], ORDERS[1]):
+        learners = in_order(TRIO, order)
+        tied = uv.select_model(FEATURES, LABELS, learners, "loo", **options)
+        assert chosen(tied) == chosen(before)
+    for name in turned.columns:
+        np.testing.assert_allclose(turned.columns[name][::-1], before.columns[name], rtol=1e-9)
+
+
+def test_selections_in_other_units() -> None:
+    options = {"n_permutations": 5, "rng": 0, "loss": "squared"}
+    before = uv.select_model(FEATURES, AMOUNTS, OF_NUMBERS, **options)
+    found = uv.select_model(FEATURES, 1000 * AMOUNTS + 5000, OF_NUMBERS, **options)
+    assert chosen(found) == chosen(before)
+    for name in ("e_in", "permutation", "loo", "kfold"):
+        np.testing.assert_allclose(found.columns[name], 1e6 * before.columns[name], rtol=1e-7)
+
+
+# -------------------------------------------------------------------------------------- plans
+
+
+def planned(*data: Any, **options: Any) -> tuple[Any, ...]:
+    found = uv.plan(*data, curve=False, rng=0, n=[30, 60], **options)
+    powers = () if "power" not in found.frame else tuple(found.frame["power"])
+    return (found.n_needed, found.n_low, found.n_high, *powers)
+
+
+def test_plans_with_classes_by_other_names() -> None:
+    learners, names = BUILT_IN.values(), NAMES
+    before = planned(FEATURES, LABELS, *learners, difference=0.1)
+    found = planned(FEATURES, named(names), *learners, difference=0.1, pos_label=names[1])
+    assert found == pytest.approx(before, rel=1e-9)
+    refusal(lambda: planned(with_names(FEATURES), shuffled(with_names(LABELS)), "lda", width=0.1))
+
+
+def test_plans_of_learners_in_the_other_order_and_in_other_units() -> None:
+    first, other = OF_NUMBERS.values()
+    before = planned(FEATURES, AMOUNTS, first, other, difference=0.5)
+    assert planned(FEATURES, AMOUNTS, other, first, difference=0.5) == pytest.approx(before)
+    moved = planned(FEATURES, 1000 * AMOUNTS + 5000, first, other, difference=0.5e6)
+    assert moved == pytest.approx(before, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "auc", "squared"])
+def test_plans_from_rules(loss: str) -> None:
+    losses = RULES[loss].losses()
+    before = planned(losses, None, "good", "poor", difference=0.2)
+    assert planned(losses, None, "poor", "good", difference=0.2) == pytest.approx(before)
+    assert planned(RULES[loss].swapped().losses(), None, "good", "poor", difference=0.2) == before
+
+
+# -------------------------------------------------------------------------------------- MLflow
+
+
+def by_mlflow(y: Any, predictions: Any, loss: str, names: Any = None, **options: Any) -> Findings:
+    comparison = pytest.importorskip("ucvtest_mlflow.comparison")
+    rows = comparison.Rows(y, *predictions.values(), names=tuple(predictions), groups=names)
+    return (Finding.of(comparison.compare_predictions(rows, loss, **options)),)
+
+
+@pytest.mark.parametrize(
+    ("loss", "names"), [("zero_one", (2, 1)), ("log", ("no", "yes")), ("auc", NAMES)]
+)
+def test_mlflow(loss: str, names: tuple[Any, Any]) -> None:
+    rules = RULES[loss]
+    before = by_mlflow(rules.y, rules.predictions, loss)
+    turned = dict(reversed(rules.predictions.items()))
+    check_same(by_mlflow(rules.y, turned, loss), tuple(each.swapped() for each in before))
+    y, predictions = named(names), rules.predictions
+    if loss == "zero_one":
+        predictions = {name: named(names, each) for name, each in predictions.items()}
+    else:
+        refusal(lambda: by_mlflow(y, predictions, loss))
+    found = by_mlflow(y, predictions, loss, pos_label=names[1])
+    check_same(found, tuple(each.about_class(names[1]) for each in before))
+    rows = {"y": with_names(rules.y)}
+    rows |= {name: with_names(each) for name, each in rules.predictions.items()}
+    for moved in rows:
+        given = {**rows, moved: shuffled(rows[moved])}
+        same_or_refused(lambda given=given: by_mlflow(given.pop("y"), given, loss), before)
+
+
+# --------------------------------------------------------------------------------------- shell
+
+
+def shell(table: pd.DataFrame, path: Path, command: str, *words: Any) -> dict[str, Any]:
+    """What a command answers, as JSON; with its exit status."""
+    table.to_csv(path / "table.csv", index=False)
+    asked = [command, str(path / "table.csv"), *map(str, words), "--json", "-"]
+    done = CliRunner().invoke(app, asked)
+    if done.exit_code == 2:
+        raise ValueError(done.stderr)
+    return {**json.loads(done.stdout), "exit_status": done.exit_code}
+
+
+def table_of(y: Any, **columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"ill": y, **columns})
+
+
+def data_table(y: Any = LABELS) -> pd.DataFrame:
+    return table_of(y, a=FEATURES[:, 0], b=FEATURES[:, 1])
+
+
+def check_answers(found: dict[str, Any], expected: dict[str, Any], *names: str) -> None:
+    numbers = [[each[name] for name in names] for each in (found, expected)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("test", ["corrected_t", "delong", "ustatistic"])
+def test_compare_in_the_shell(tmp_path: Path, test: str) -> None:
+    learners = ["--learner", "nearest_centroid", "--other", "knn:1"]
+    words = ["compare", "--target", "ill", "--test", test]
+    words += ["--n-pairs", "100"] if test == "ustatistic" else []
+    before = shell(data_table(), tmp_path, *words, *learners)
+    renamed = data_table(named(NAMES))
+    found = shell(renamed, tmp_path, *words, *learners, "--pos-label", NAMES[1])
+    check_answers(found, before, "estimate", "pvalue", "se")
+    # Distances do not depend on the order of columns.
+    turned = data_table()[["b", "ill", "a"]]
+    check_answers(shell(turned, tmp_path, *words, *learners), before, "estimate", "pvalue", "se")
+    swapped = ["--learner", "knn:1", "--other", "nearest_centroid"]
+    found = shell(data_table(), tmp_path, *words, *swapped)
+    check_answers(found, before, "pvalue", "se")
+    assert found["estimate"] == pytest.approx(-before["estimate"], rel=1e-9)
+
+
+OF_RULES = {"zero_one": GUESSED, "auc": SCORES, "log": SHARES}
+
+
+@pytest.mark.parametrize(
+    ("command", "loss", "names"),
+    [
+        ("predictions", "zero_one", (2, 1)),
+        ("gate", "auc", NAMES),
+        ("predictions", "log", NAMES),
+        ("gate", "zero_one", NAMES),
+    ],
+)
+def test_rules_in_the_shell(
+    tmp_path: Path, command: str, loss: str, names: tuple[Any, Any]
+) -> None:
+    words = [command, "--target", "ill", "--loss", loss]
+    words += ["--margin", 0.1] if command == "gate" else []
+    told = ("pvalue", "estimate", "exit_status")
+    table = table_of(LABELS, **OF_RULES[loss])
+    before = shell(table, tmp_path, *words, "--scores", "good,poor")
+    moved = shell(shuffled(table), tmp_path, *words, "--scores", "good,poor")
+    check_answers(moved, before, *told)
+    renamed = table.assign(ill=named(names))
+    if loss == "zero_one":
+        renamed = renamed.assign(**{name: named(names, each) for name, each in GUESSED.items()})
+    else:
+        refused = refusal_of(lambda: shell(renamed, tmp_path, *words, "--scores", "good,poor"))
+        assert "--pos-label is missing" in refused
+    asked = ("--scores", "good,poor", "--pos-label", names[1])
+    check_answers(shell(renamed, tmp_path, *words, *asked), before, *told)
+    if command == "predictions":
+        found = shell(table, tmp_path, *words, "--scores", "poor,good")
+        check_answers(found, before, "pvalue")
+        assert found["estimate"] == pytest.approx(-before["estimate"])
+
+
+def refusal_of(call: Callable[[], Any]) -> str:
+    with pytest.raises(ValueError, match=r"\w") as refused:
+        call()
+    return str(refused.value)
+
+
+def test_plans_and_selections_in_the_shell(tmp_path: Path) -> None:
+    two = ["--learner", "nearest_centroid", "--other", "knn:1"]
+    plan = ["plan", "--target", "ill", *two, "--difference", 0.1]
+    select = ["select", "--target", "ill", *two[:2], "--learner", "knn:1", "--permutations", 5]
+    for words, told in ((plan, ["n_needed", "n_low", "n_high"]), (select, ["best"])):
+        before = shell(data_table(), tmp_path, *words)
+        found = shell(data_table(named(NAMES)), tmp_path, *words, "--pos-label", NAMES[1])
+        assert [found[name] for name in told] == [before[name] for name in told]

@@ -47,13 +47,11 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize("message", DATA)
 @pytest.mark.parametrize("door", DOORS)
-def test_data(door, message):
-    made = []
-    with pytest.raises(ValueError, match=rf"^(test '\w+': )?{message}"):
-        made.append(DOORS[door](*DATA[message]).fit(rng=0))
-    assert not made
+def test_data(door):
+    for message, data in DATA.items():
+        with pytest.raises(ValueError, match=rf"^(test '\w+': )?{message}"):
+            DOORS[door](*data)
 
 
 class TestLearners:
@@ -70,21 +68,19 @@ class TestLearners:
         assert found.means.shape == (1, 2)
 
     @pytest.mark.parametrize(
-        ("prediction", "message"),
+        ("loss", "prediction", "message"),
         [
-            (lambda n: np.ma.array(np.full(n, 0.5), mask=np.arange(n) == 1), "1 masked"),
-            (lambda n: np.full(n, 0.5 + 1j), "complex"),
-            (lambda n: DAYS[:n] - DAYS[0], "dates or times"),
-            (lambda n: ["0.5"] * n, "strings"),
+            ("log", lambda n: np.ma.array(np.full(n, 0.5), mask=np.arange(n) == 1), "1 masked"),
+            ("zero_one", lambda n: np.full(n, 0.5 + 1j), "complex"),
+            ("log", lambda n: DAYS[:n] - DAYS[0], "dates or times"),
+            ("log", lambda n: ["0.5"] * n, "strings"),
+            ("zero_one", lambda n: ["0.5"] * n, "is not one of the labels"),
         ],
     )
-    @pytest.mark.parametrize("loss", ["log", "zero_one"])
-    def test_predict_numbers(self, prediction, message, loss):
+    def test_predict_numbers(self, loss, prediction, message):
         def learner(X_train, y_train, X_test):
             return prediction(len(X_test))
 
-        if loss == "zero_one" and message == "strings":
-            message = "is not one of the labels"
         with pytest.raises(ValueError, match=f"^learner learner failed on split 0: .*{message}"):
             uv.evaluate(learner, X, Y, 2, loss, rng=0)
 
@@ -104,20 +100,15 @@ def test_rows_in_a_list_keep_their_mask(cut):
     assert uv.evaluate("lda", [whole[i] for i in range(len(X))], Y, 2, rng=0).means.shape == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (lambda index: index[::-1], "the same index in another order"),
-        (lambda index: range(len(index)), "different indices"),
-    ],
-)
 @pytest.mark.parametrize("loss", ["zero_one", "log"])
-def test_predictions_in_another_order_than_their_rows(rows, message, loss):
-    def learner(X_train, y_train, X_test):
-        return pd.Series(1.0, rows(X_test.index))
+def test_predictions_in_another_order_than_their_rows(loss):
+    for rows in (lambda index: index[::-1], lambda index: range(len(index))):
 
-    with pytest.raises(ValueError, match=f"X_test and the predictions have {message}, but rows"):
-        uv.evaluate(learner, pd.DataFrame(X).add_prefix("x"), Y, 2, loss, rng=0)
+        def learner(X_train, y_train, X_test, rows=rows):
+            return pd.Series(1.0, rows(X_test.index))
+
+        with pytest.raises(ValueError, match="X_test and the predictions"):
+            uv.evaluate(learner, pd.DataFrame(X).add_prefix("x"), Y, 2, loss, rng=0)
 
 
 @pytest.mark.parametrize(
@@ -142,15 +133,14 @@ def masked(values):
     return np.ma.array(values, mask=mask)
 
 
-@pytest.mark.parametrize(
-    ("lost", "message"),
-    [
-        (masked, "has 1 masked"),
-        (lambda values: values + 1j, "contains complex"),
-        (lambda values: np.zeros(values.shape, "datetime64[D]"), "contains dates or times"),
-        (lambda values: values.astype(str), "contains strings"),
-    ],
-)
+LOST = {
+    "has 1 masked": masked,
+    "contains complex": lambda values: values + 1j,
+    "contains dates or times": lambda values: np.zeros(values.shape, "datetime64[D]"),
+    "contains strings": lambda values: values.astype(str),
+}
+
+
 @pytest.mark.parametrize(
     "door",
     [
@@ -173,12 +163,12 @@ def masked(values):
         lambda lost: uv.learners.hat_matrix(uv.learners.ridge(1.0), lost(X)),
     ],
 )
-def test_arrays_of_ones_own(door, lost, message):
-    with pytest.raises(ValueError, match=message):
-        door(lost)
+def test_arrays_of_ones_own(door):
+    for message, lost in LOST.items():
+        with pytest.raises(ValueError, match=message):
+            door(lost)
 
 
 def test_the_response_of_losses():
-    y = np.ma.array(Y, mask=np.arange(40) == 3)
     with pytest.raises(ValueError, match=r"^y has 1 masked"):
-        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="squared", y=y)
+        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="squared", y=masked(Y))

@@ -82,39 +82,6 @@ def test_every_interval_lies_within_its_range_and_holds_its_estimate(name, pair)
         assert all(least <= cell <= 1 for cell in cells if math.isfinite(cell)), title
 
 
-def never(*_):
-    raise AssertionError("fitted")
-
-
-IMPOSSIBLE: dict[str, tuple[np.ndarray, float, str]] = {
-    "f1": (Y, -0.5, "lies between 0 and 1"),
-    "r2": (X[:, 0], 1.5, "is at most 1"),
-    "rmse": (X[:, 0], -1, "is at least 0"),
-}
-
-
-@pytest.mark.parametrize("name", [name for name in TESTS if TESTS[name].compares])
-def test_null_values_that_cannot_be_are_refused_before_the_first_fit(name):
-    cls = TESTS[name]
-
-    def refused(y, learners, null_value, **options):
-        named = [{learner: never} for learner in learners]
-        return cls(X, y, *named, null_value=null_value, **options).fit
-
-    with pytest.raises(ValueError, match=r"^null_value=3 .* can have, which lies between -1 and 1"):
-        refused(Y, "ab", 3)()
-    if cls.needs_other:
-        return
-    with pytest.raises(ValueError, match=r"^null_value=2 .* can have, which lies between 0 and 1"):
-        refused(Y, "a", 2)()
-    for metric, (y, null_value, limits) in IMPOSSIBLE.items():
-        if cls.takes_metrics and cls.only_loss is None:
-            with pytest.raises(
-                ValueError, match=f"^null_value={null_value} .* can have, which {limits}"
-            ):
-                refused(y, "a", null_value, metric=metric)()
-
-
 PREDICTED = {
     "label": (Y, np.where(np.arange(N_OBS) == 3, 1 - Y, Y), 1 - Y, np.arange(N_OBS) // 2 % 2),
     "number": (Y + 0.0, Y + 0.1 * np.cos(np.arange(N_OBS)), -5.0 * Y, np.arange(N_OBS) % 5.0),

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 import ucvtest as uv
 
@@ -17,27 +16,19 @@ def fold_scores(scores=SCORES, **more):
     return uv.Losses.from_scores(scores, **more)
 
 
-@pytest.mark.parametrize("test", [uv.CorrectedTTest, uv.NaiveTTest, uv.BayesianTTest])
-def test_fold_scores_that_tie_say_nothing_of_observations(test):
-    status = test.from_losses(fold_scores()).fit().status
-    assert OF_SETS.format("score") in status
-    assert "observation" not in status
-
-
-# Three more of the kind.
-
-
-@pytest.mark.parametrize(
-    ("losses", "word"),
-    [
-        (fold_scores(score="accuracy"), "score"),
-        (fold_scores(greater_is_better=False), "mean loss"),
-        (fold_scores(design="splits"), "score"),
-    ],
-)
-def test_scores_with_a_name_losses_and_splits_alike(losses, word):
-    status = uv.CorrectedTTest.from_losses(losses).fit().status
-    assert OF_SETS.format(word) in status
+def test_fold_scores_that_tie_say_nothing_of_observations():
+    for test in (uv.CorrectedTTest, uv.NaiveTTest, uv.BayesianTTest):
+        status = test.from_losses(fold_scores()).fit().status
+        assert OF_SETS.format("score") in status
+        assert "observation" not in status
+    # Three more of the kind.
+    for more, word in (
+        ({"score": "accuracy"}, "score"),
+        ({"greater_is_better": False}, "mean loss"),
+        ({"design": "splits"}, "score"),
+    ):
+        status = uv.CorrectedTTest.from_losses(fold_scores(**more)).fit().status
+        assert OF_SETS.format(word) in status
 
 
 def test_five_by_two_folds_that_tie():

@@ -12,34 +12,13 @@ from sklearn.model_selection import ShuffleSplit
 import ucvtest as uv
 from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.common.equality import same
-from ucvtest.methods.registry import TESTS
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X[:, 0] + np.random.default_rng(1).normal(size=40) > 0).astype(int)
 
-FEW = {
-    "influence": {"n_repeats": 20},
-    "leave_pair_out": {"n_permutations": 19},
-    "permutation": {"n_permutations": 19},
-    "ustatistic": {"n_pairs": 30},
-}
-
 
 def copies(value):
     return [pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)]
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_results(name):
-    learners = ("lda", "knn:3") if TESTS[name].compares else ("lda",)
-    result = TESTS[name](X, Y, *learners).fit(rng=0, **FEW.get(name, {}))
-    written = uv.TestResult.from_dict(json.loads(result.to_json()))
-    for other in [*copies(result), written]:
-        assert other == result
-        assert hash(other) == hash(result)
-        assert other.to_json() == result.to_json()
-    assert replace(result, n_fits=result.n_fits + 1) != result
-    assert result != 1
 
 
 def test_results_with_nan_and_arrays():
@@ -126,10 +105,3 @@ def test_advice_for_huge_samples_draws_nothing():
         advice = uv.advise(n)
         assert advice.n_obs == n
         assert not advice.promises
-
-
-@pytest.mark.parametrize("null_value", [1e300, -1e300, 10**400, "a", True, np.nan, [1.0]])
-@pytest.mark.parametrize("name", [name for name, cls in TESTS.items() if cls.compares])
-def test_null_values_that_cannot_be_computed_with(name, null_value):
-    with pytest.raises(ValueError, match=r"^null_value must (be a finite number|lie between)"):
-        TESTS[name](X, Y, "lda", "knn:3", null_value=null_value)

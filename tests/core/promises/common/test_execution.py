@@ -40,11 +40,6 @@ def test_another_front_can_show_progress_by_bars_of_its_own() -> None:
     assert [(bar.n, bar.closed) for bar in bars] == [(result.n_fits, True)]
 
 
-def test_bars_are_made_by_a_function() -> None:
-    with pytest.raises(ValueError, match="make_bar must be a function of a description, got 'bar'"):
-        uv.hooks.bars_by("bar")
-
-
 @pytest.mark.parametrize(
     ("progress", "is_terminal", "shown"),
     [

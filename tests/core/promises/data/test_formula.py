@@ -36,62 +36,31 @@ def data(rng):
         "Q({})",
     ],
 )
-@pytest.mark.parametrize("side", ["y ~ a + {}", "{} ~ a"])
-def test_no_code_runs(data, tmp_path, monkeypatch, code, side):
+def test_no_code_runs(data, tmp_path, monkeypatch, code):
     monkeypatch.chdir(tmp_path)
-    formula = side.format(code.format("__import__('os').system('touch x')"))
-    with pytest.raises(ValueError, match=r"^formula="):
-        uv.UStatisticTest.from_formula(formula, data, "lda")
+    for side in ("y ~ a + {}", "{} ~ a"):
+        formula = side.format(code.format("__import__('os').system('touch x')"))
+        with pytest.raises(ValueError, match=r"^formula="):
+            uv.UStatisticTest.from_formula(formula, data, "lda")
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    ("term", "message"),
-    [
-        ("a.to_csv('x')", "'a.to_csv' cannot be called in a formula: the functions are log"),
-        ("np.load('x')", "'np.load' cannot be called in a formula"),
-        ("eval('1')", "'eval' cannot be called in a formula"),
-        ("scale(a, _state={})", "'_state={}' is not allowed in a formula"),
-        ("log(a, out=p)", "'p' in log must be a number or a string"),
-        ("I(a.real)", "'a.real' is not allowed in a formula: use columns"),
-        ("I(np)", "'np' is not a column of the data"),
-        ("Q('np')", "'np' is not a column of the data"),
-        ("I(a", "Formula ended before quote context was closed"),
-        ("I(a +)", r"'I(a +)' cannot be read"),
-        ("a | p", "the operator '|' is not known"),
-        ("a ~ p", "the operator '~' is not known"),
-        ("'a'", "'a' is not a number"),
-        ("\x00", "the operator '\\x00' is not known"),
-        ("I(1/0)", "ZeroDivisionError"),
-        ("log(site)", "Unable to evaluate factor `log(site)`"),
-        ("I(" + "(" * 300 + "a" + ")" * 300 + ")", "cannot be read"),
-    ],
-)
-def test_everything_else_is_refused_by_name(data, term, message):
-    with pytest.raises(ValueError) as error:
-        read_formula(f"y ~ {term}", data)
-    assert message in str(error.value)
-    assert str(error.value).startswith("formula=")
-    assert "\n" not in str(error.value)
+REFUSED = [
+    *("a.to_csv('x')", "np.load('x')", "eval('1')", "scale(a, _state={})", "log(a, out=p)"),
+    *("I(a.real)", "I(np)", "Q('np')", "I(a", "I(a +)", "a | p", "a ~ p", "'a'", "\x00"),
+    *("I(1/0)", "log(site)", "I(" + "(" * 300 + "a" + ")" * 300 + ")"),
+    # What would take for ever.
+    *("I(9**9**9**9)", "I(a**9**9**9)", "I(k**999999999)", "(a + p)**1000", ".**30"),
+    *("*".join(["a", "p", "site"] * 20), "poly(a, 1000000000)", "bs(a, df=1000000000)"),
+]
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        "I(9**9**9**9)",
-        "I(a**9**9**9)",
-        "I(k**999999999)",
-        "(a + p)**1000",
-        ".**30",
-        "*".join(["a", "p", "site"] * 20),
-        "poly(a, 1000000000)",
-        "bs(a, df=1000000000)",
-    ],
-)
-def test_nothing_takes_for_ever(data, term):
+@pytest.mark.parametrize("term", REFUSED)
+def test_everything_else_is_refused(data, term):
     data["k"] = np.array(range(24), dtype=object)
-    with pytest.raises(ValueError, match=r"^formula=.* cannot be used: "):
+    with pytest.raises(ValueError, match=r"^formula=") as error:
         read_formula(f"y ~ {term}", data)
+    assert "\n" not in str(error.value)
 
 
 def test_all_that_is_listed_is_possible(data):
@@ -131,33 +100,6 @@ def test_operators_and_names(data, terms, columns):
 def test_a_long_sum_is_no_problem(rng):
     wide = pd.DataFrame(rng.normal(size=(4, 1100))).add_prefix("gene").assign(y=[0, 1, 0, 1])
     assert read_formula("y ~ " + " + ".join(wide.columns[:-1]), wide)[1].shape == (4, 1100)
-
-
-@pytest.mark.parametrize("formula", [3, None, b"y ~ a"])
-def test_what_is_no_formula(data, formula):
-    with pytest.raises(ValueError, match=r"^formula must be a string, got"):
-        read_formula(formula, data)
-
-
-def test_what_is_no_data_frame(data):
-    with pytest.raises(ValueError, match=r"^data must be a pandas DataFrame, got dict"):
-        read_formula("y ~ a", {"y": [0, 1], "a": [1, 2]})
-    with pytest.raises(ValueError, match=r"^data has more than one column 'a': rename them"):
-        read_formula("y ~ a", data.rename(columns={"p": "a"}))
-    with pytest.raises(ValueError, match="has no features"):
-        read_formula("y ~ 1", data)
-
-
-def test_names_of_columns_that_formulas_cannot_have(data):
-    numbered = data.rename(columns={"p": 1})
-    with pytest.raises(ValueError, match="the column 1 has a name that is not a string: use data"):
-        read_formula("y ~ .", numbered)
-    with pytest.raises(ValueError, match=r"cannot be used: '1' is not a column of the data"):
-        read_formula("y ~ `1`", numbered)
-    assert list(read_formula("y ~ Sepal.Length", numbered)[1]) == ["Sepal.Length"]
-    for call in ("log(``)", "I(`` + 1)", "scale(``)"):
-        with pytest.raises(ValueError, match="the column '' cannot be used in a function: rename"):
-            read_formula(f"y ~ {call}", data.rename(columns={"p": ""}))
 
 
 @pytest.mark.parametrize("name", ["1", "Intercept"])

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold
 
 import ucvtest as uv
 from ucvtest.data.groups import Groups, as_groups, refuse_groups, satterthwaite_df
@@ -48,36 +48,6 @@ def test_no_groups_are_none():
     refuse_groups(None)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (PATIENTS[:-1], "groups must name a group for each of 8 rows, got shape (7,)"),
-        (np.ones((8, 2)), "groups must name a group for each of 8 rows, got shape (8, 2)"),
-        ("p9", "groups must name a group for each of 8 rows, got shape ()"),
-        ([1.0, 2.0, np.nan] + [1.0] * 5, "groups has 1 missing values: drop these observations"),
-        (["a", None, None] + ["b"] * 5, "groups has 2 missing values: drop these observations"),
-        (
-            pd.array(["a", None, "b"] + ["b"] * 5, dtype="string"),
-            "groups has 1 missing values: drop these observations",
-        ),
-        (["a"] * 8, "groups names one group only ('a'): at least two are needed"),
-    ],
-)
-def test_groups_that_cannot_be_used_are_refused(given, message):
-    with pytest.raises(ValueError) as error:
-        as_groups(given, 8)
-    assert str(error.value) == message
-
-
-def test_what_assumes_independent_observations_says_so():
-    with pytest.raises(ValueError) as error:
-        refuse_groups(PATIENTS, "the estimator")
-    assert str(error.value) == (
-        "groups= is not supported: the estimator assumes independent observations, and several "
-        "rows of one patient are not; keep one row for each, or average them"
-    )
-
-
 # ------------------------------------------------------------------------------------- samples
 
 
@@ -88,14 +58,6 @@ def test_a_sample_keeps_its_groups(rng, as_classes):
     assert sample.groups.index.tolist() == INDEX
     assert sample.relabeled(1 - sample.target).groups is sample.groups
     assert make_sample(X, y, as_classes=as_classes).groups is None
-
-
-def test_a_sample_refuses_groups_in_another_order(rng):
-    X = pd.DataFrame(rng.normal(size=(8, 2)))
-    groups = pd.Series(PATIENTS).iloc[::-1]
-    message = "X and groups have the same index in another order, but rows are matched by position"
-    with pytest.raises(ValueError, match=message):
-        make_sample(X, np.arange(8) % 2, as_classes=True, groups=groups)
 
 
 # ------------------------------------------------------------------------------------- designs
@@ -126,26 +88,6 @@ def test_named_designs_draw_whole_groups(design, groups):
     first = [groups.index.tolist().index(number) for number in range(12)]
     assert Design(found.learning[:, first], found.testing[:, first]) == units
     found.check_groups(groups)
-
-
-def test_numbers_of_observations_are_numbers_of_groups(groups):
-    folds = uv.designs.KFold(13)
-    folds.check(30)
-    with pytest.raises(ValueError, match="n_folds=13 needs at least 13 groups, got 12"):
-        folds.check(30, groups)
-
-
-SPLITS = [(np.arange(15, 30), np.arange(15)), (np.arange(15), np.arange(15, 30))]
-
-
-@pytest.mark.filterwarnings("ignore:The groups parameter is ignored by KFold")
-@pytest.mark.parametrize("given", [KFold(3), SPLITS, Design.from_indices(SPLITS, 30)])
-def test_designs_that_divide_a_group_are_refused(given, groups):
-    design = uv.designs.as_design(given, np.zeros((30, 1)), np.arange(30) % 2)
-    design.draw(30, np.random.default_rng(0))
-    message = r"^split 0 of the design learns from a part of group \d+: learning and test sets must"
-    with pytest.raises(ValueError, match=message):
-        design.draw(30, np.random.default_rng(0), groups)
 
 
 def test_splitters_get_the_groups(groups):
@@ -185,20 +127,6 @@ def test_dictionaries_keep_groups(losses):
     assert "groups" not in independent.to_dict()
     data = json.loads(json.dumps(losses.to_dict()))
     assert uv.Losses.from_dict(data).groups.tolist() == INDEX
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ([1, 0] * 4, "groups must be numbered from 0 in the order in which they first appear"),
-        (["p"] * 8, "groups must contain numbers of shape"),
-        ([0, 1] * 3, "groups must contain numbers of shape"),
-        ([0, 1] * 4, "split 0 of the design learns from a part of group 0: learning and test sets"),
-    ],
-)
-def test_losses_refuse_groups_from_elsewhere(losses, groups, message):
-    with pytest.raises(ValueError, match=message):
-        uv.Losses.from_dict(losses.to_dict() | {"groups": groups})
 
 
 def test_groups_are_values():

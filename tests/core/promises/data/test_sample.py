@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import ucvtest as uv
 from ucvtest.data.sample import as_response, make_sample, response_has_classes, taken_for_classes
@@ -86,19 +85,6 @@ def test_the_positive_one_of_three_is_last():
     assert sample.class_index.tolist() == [1, 2, 0] * 2
 
 
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (csr_array(X[:, :0]), "X has no columns: at least one feature is needed"),
-        (X[:, :0], "X has no columns: at least one feature is needed"),
-    ],
-)
-def test_features_that_no_learner_can_use(features, message):
-    with pytest.raises(ValueError) as error:
-        make_sample(features, LABELS, as_classes=True)
-    assert str(error.value) == message
-
-
 def test_results_do_not_depend_on_the_layout_in_memory() -> None:
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(40, 7)), rng.normal(size=40)
@@ -109,29 +95,9 @@ def test_results_do_not_depend_on_the_layout_in_memory() -> None:
     assert len(estimates) == 1
 
 
-def test_an_index_in_another_order_is_refused():
-    frame = pd.DataFrame(X, index=[5, 3, 1, 4, 2, 0])
-    shuffled = pd.Series(LABELS, index=[0, 1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="the same index in another order"):
-        make_sample(frame, shuffled, as_classes=True)
-    # The same index in the same order, or none: rows belong together by place.
-    for y in (pd.Series(LABELS, index=frame.index), pd.DataFrame(LABELS, frame.index), LABELS):
-        assert len(make_sample(frame, y, as_classes=True).response) == 6
-
-
-@pytest.mark.parametrize("index", [range(1, 7), range(6, 12), list("abcdef")])
-def test_another_index_is_refused(index):
-    frame, y = pd.DataFrame(X), pd.Series(LABELS, index=index)
-    with pytest.raises(ValueError) as error:
-        make_sample(frame, y, as_classes=True)
-    assert str(error.value) == (
-        "X and y have different indices, but rows are matched by position: pass y.loc[X.index], or "
-        "y.to_numpy() if the rows already correspond"
-    )
-
-
-@pytest.mark.parametrize("wrap", [pd.Categorical, lambda y: pd.Series(pd.Categorical(y))])
-@pytest.mark.parametrize("shift", [0, 0.5])
+@pytest.mark.parametrize(
+    ("wrap", "shift"), [(pd.Categorical, 0), (lambda y: pd.Series(pd.Categorical(y)), 0.5)]
+)
 def test_a_categorical_holds_labels_whatever_its_categories_are(wrap, shift):
     y = np.arange(50) % 25 + shift
     assert taken_for_classes(wrap(y))

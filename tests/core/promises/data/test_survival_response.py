@@ -53,28 +53,3 @@ def test_they_are_immutable_taken_apart_and_kept():
     assert named.take([2, 0]).index.tolist() == ["c", "a"]
     with pytest.raises(ValueError, match="read-only"):
         found.time[0] = 1
-
-
-REFUSED = [
-    (([1, 2], [1, 2]), "event contains 1 and 2, .*: make it 0 and 1, as event == 2"),
-    (([1, 2], [2, 2]), "event contains 1 and 2"),
-    (([1, 2], [0, 0]), "event is 0 everywhere, so all times are censored"),
-    (([1, 2], ["dead", "alive"]), "event must contain 1 .* got 'dead', 'alive': pass a comparison"),
-    (([1, 2], [1, None]), "event has 1 missing values"),
-    (([1, 2], [1, 0.5]), "event must contain 1 for an event"),
-    (([1, 2, 3], [1, 0]), "time has 3 values, and event 2"),
-    (([1, np.nan], [1, 0]), "time has 1 values that are missing or infinite"),
-    (([1, -2], [1, 0]), "time goes down to -2"),
-    (([], []), "time is empty"),
-    (([[1, 2], [3, 4]], [1, 0]), r"time must have one dimension, got shape \(2, 2\)"),
-    ((pd.to_timedelta([1, 2], unit="D"), [1, 0]), "time contains dates or times"),
-    ((pd.Series([1, 2]), pd.Series([1, 0], index=[1, 0])), "time and event have the same index"),
-    (([1, 2],), "event is missing"),
-    ((uv.survival([1, 2], [1, 0]), [1, 0]), "time contains events already"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), REFUSED)
-def test_others_are_refused_in_words(given, message):
-    with pytest.raises(ValueError, match=message):
-        uv.survival(*given)

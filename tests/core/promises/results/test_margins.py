@@ -5,25 +5,19 @@ import json
 import math
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from statsmodels.stats.weightstats import ttost_paired
 
 import ucvtest as uv
-from tests.support.results import sample_result
+from tests.support.results import ONE, RATIO, sample_result
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
 
 AUCS = sample_result(better="higher", estimate=0.02, se=0.03, estimand="difference of AUCs")
-RATIO = sample_result(
-    rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0, se=0.05
-)
-ONE = {"settings": {"learner": "lda"}, "estimand": "error rate", "estimate": 0.2, "se": 0.03}
-RATE = sample_result(**ONE, rule=PlusFour(0.2, 0.003, 60), null_value=0.2)
 RULES = (
     BinomialCounts(8, 40),
     PairedCounts(3, 7, 40),
@@ -98,13 +92,6 @@ def test_a_one_sided_alternative_changes_nothing():
     assert sample_result(alternative="greater").noninferiority(0.1) == kept
 
 
-def test_one_bound_is_not_two():
-    with pytest.raises(ValueError, match=r"got 0.05 alone: pass both, as in equivalence\(-0.05"):
-        sample_result().equivalence(0.05)
-    with pytest.raises(TypeError, match="has no option 'margin': it has alpha, high, low"):
-        sample_result().equivalence(margin=0.05)
-
-
 def test_the_level_is_that_of_each_test():
     strict = sample_result().noninferiority(0.05, alpha=0.01)
     assert strict.decision == "undecided"
@@ -132,57 +119,6 @@ def test_without_an_answer_it_stays_undecided():
             "undecided",
             "Undecided: degenerate: same losses.",
         )
-
-
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: sample_result().noninferiority(0), "margin must be above 0, got 0"),
-        (lambda: RATIO.noninferiority(0.9), "margin must be a ratio above 1, got 0.9"),
-        (lambda: sample_result().noninferiority(True), "margin must be above 0, got True"),
-        (lambda: sample_result().equivalence(0.1, -0.1), "low must be below high"),
-        (lambda: sample_result().equivalence(-math.inf, 0.1), "low must be a finite number"),
-        (
-            lambda: RATIO.equivalence(-0.5, 1.2),
-            "low stands for -0.5, which is not a value that the difference of error rates can "
-            "have: use a larger one",
-        ),
-        (lambda: RATE.equivalence(-0.01, 0.3), r"low stands for -0.01.* use a larger one"),
-        (lambda: RATE.equivalence(0.1, 1.01), r"high stands for 1.01.* use a smaller one"),
-        (
-            lambda: sample_result(bounds=(-1.0, 1.0)).equivalence(-5, 5),
-            "low stands for -5, which is not a value",
-        ),
-        (
-            lambda: sample_result(bounds=(-1.0, 1.0)).noninferiority(3),
-            "margin stands for 3, which is not a value",
-        ),
-        (lambda: RATE.noninferiority(0.9), r"margin stands for 1.1.* use a smaller one"),
-        (
-            lambda: replace(RATE, better="higher").noninferiority(0.9),
-            r"margin stands for -0.7.* use a smaller one",
-        ),
-        (
-            lambda: sample_result().noninferiority(0.1, alpha=0.5),
-            "alpha must lie between 0 and 0.5",
-        ),
-        (
-            lambda: sample_result(**ONE, null_value=math.nan).noninferiority(0.1),
-            "noninferiority compares with something, but this result is about one learner",
-        ),
-        (
-            lambda: sample_result(reference="F(10, 5)").equivalence(-0.1, 0.1),
-            "equivalence needs an interval, which the U-statistic test does not give",
-        ),
-        (
-            lambda: sample_result(interval_name="credible interval").equivalence(-0.1, 0.1),
-            "equivalence is not a question for the U-statistic test: pass rope= to fit",
-        ),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(ask: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ask()
 
 
 @pytest.mark.parametrize(

@@ -107,26 +107,6 @@ def test_immutable():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: {}, "data is not a result written by TestResult.to_dict"),
-        (
-            lambda d: d | {"version": 99},
-            "data has format version 99, this ucvtest reads version 1: upgrade ucvtest",
-        ),
-        (
-            lambda d: {key: d[key] for key in d if key not in ("se", "notes")},
-            "data does not contain se, notes: it was cut short or edited",
-        ),
-    ],
-)
-def test_data_that_are_no_result_are_refused(change, message):
-    with pytest.raises(ValueError) as error:
-        TestResult.from_dict(change(RESULT.to_dict()))
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
     ("alternative", "low", "high"),
     [
         ("two-sided", -0.335996, 0.055996),

@@ -6,7 +6,6 @@ import pickle
 import warnings
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from statsmodels.iolib.summary import Summary
 
@@ -339,14 +338,6 @@ def test_summary_is_a_statsmodels_summary() -> None:
     assert isinstance(PAIR.summary(), Summary)
     assert str(PAIR.summary()) == PAIR.summary().as_text()
     assert PAIR.summary().as_csv().splitlines()[1].startswith("Learners:")
-
-
-@pytest.mark.parametrize("function", [type(PAIR).summary, verdict])
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, np.nan])
-def test_alpha_outside_its_range(function, alpha: float) -> None:
-    with pytest.raises(ValueError) as error:
-        function(PAIR, alpha)
-    assert str(error.value) == f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%"
 
 
 def test_null_distribution_without_standard_error():
