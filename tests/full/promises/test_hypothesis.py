@@ -24,6 +24,7 @@ from matplotlib import pyplot
 
 import ucvtest as uv
 from tests.core.promises.own_errors import is_own
+from tests.support.cells import all_of_them
 from tests.support.paths import ROOT
 from ucvtest.data.groups import as_groups
 from ucvtest.methods.registry import TESTS
@@ -652,24 +653,8 @@ UNCALLED_CLASSES = {
 SNAPSHOT = json.loads((ROOT / "tests/core/promises/public_names.json").read_text())
 
 SMALL = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    0.5,
-    -0.5,
-    math.nan,
-    math.inf,
-    "x",
-    "",
-    b"x",
-    [],
-    {},
-    (),
-    [1, [2]],
+    *(None, True, -1, 0, 1, 2, 3, 0.5, -0.5, math.nan, math.inf),
+    *("x", "", b"x", [], {}, (), [1, [2]]),
 ]
 HUGE = [10**7, 10**30, 10**400, 1e300, -1e300, 1e-320]
 ARRAYS = [
@@ -706,6 +691,11 @@ FEW = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+def tried(number: int) -> settings:
+    """How many examples: a third of them, and ten times as many with UCVTEST_CELLS=all."""
+    return settings(FEW, max_examples=10 * number if all_of_them() else number // 3)
 
 
 def answered(call: Callable[[], Any], shown: Any) -> Any:
@@ -879,140 +869,80 @@ def read_from_mlflow(data: Any, run_id: str) -> None:
         plain_call(data, {"from_mlflow": (uv.Losses.from_mlflow, given)}, [*SMALL, *ARRAYS[:-1]])
 
 
-class TestFew:
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_kernels(self, data):
-        plain_call(data, KERNELS)
-
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_codes_designs_and_the_rest(self, data):
-        plain_call(data, OTHERS)
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_tests(self, data):
-        fitted_call(data)
-
-    @settings(FEW, max_examples=60)
-    @given(st.data())
-    def test_comparisons(self, data):
-        compared_call(data)
-
-    @pytest.mark.usefixtures("no_hooks")
-    @settings(FEW, max_examples=200)
-    @given(st.data())
-    def test_methods(self, data):
-        plain_call(data, METHODS)
-        pyplot.close("all")
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_simulations_and_what_draws(self, data):
-        # No huge numbers, which only ask for work; a function's errors are its own.
-        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
-
-    @pytest.mark.usefixtures("folder")
-    @settings(FEW, max_examples=80)
-    @given(st.data())
-    def test_files(self, data):
-        # What is not there is Python's to refuse, with its name.
-        with suppress(FileNotFoundError):
-            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_dictionaries(self, data):
-        written_call(data)
-
-    @settings(FEW, max_examples=80)
-    @given(st.data())
-    def test_losses_and_formulas(self, data):
-        read_call(data)
-
-    @pytest.mark.usefixtures("folder", "no_hooks")
-    @settings(FEW, max_examples=40)
-    @given(st.data())
-    def test_autolog(self, data):
-        pytest.importorskip("mlflow")
-        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
-        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
-
-    @pytest.mark.filterwarnings("ignore")
-    @settings(FEW, max_examples=30)
-    @given(st.data())
-    def test_mlflow_tables(self, run_id, data):
-        read_from_mlflow(data, run_id)
+@tried(300)
+@given(st.data())
+def test_kernels(data):
+    plain_call(data, KERNELS)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-class TestMany:
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_kernels(self, data):
-        plain_call(data, KERNELS)
+@tried(300)
+@given(st.data())
+def test_codes_designs_and_the_rest(data):
+    plain_call(data, OTHERS)
 
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_codes_designs_and_the_rest(self, data):
-        plain_call(data, OTHERS)
 
-    @settings(FEW, max_examples=5000)
-    @given(st.data())
-    def test_tests(self, data):
-        fitted_call(data)
+@tried(100)
+@given(st.data())
+def test_tests(data):
+    fitted_call(data)
 
-    @settings(FEW, max_examples=3000)
-    @given(st.data())
-    def test_comparisons(self, data):
-        compared_call(data)
 
-    @pytest.mark.usefixtures("no_hooks")
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_methods(self, data):
-        plain_call(data, METHODS)
-        pyplot.close("all")
+@tried(60)
+@given(st.data())
+def test_comparisons(data):
+    compared_call(data)
 
-    @settings(FEW, max_examples=2000)
-    @given(st.data())
-    def test_simulations_and_what_draws(self, data):
-        # No huge numbers, which only ask for work; a function's errors are its own.
-        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
 
-    @pytest.mark.usefixtures("folder")
-    @settings(FEW, max_examples=1000)
-    @given(st.data())
-    def test_files(self, data):
-        # What is not there is Python's to refuse, with its name.
-        with suppress(FileNotFoundError):
-            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+@pytest.mark.usefixtures("no_hooks")
+@tried(200)
+@given(st.data())
+def test_methods(data):
+    plain_call(data, METHODS)
+    pyplot.close("all")
 
-    @settings(FEW, max_examples=3000)
-    @given(st.data())
-    def test_dictionaries(self, data):
-        written_call(data)
 
-    @settings(FEW, max_examples=2000)
-    @given(st.data())
-    def test_losses_and_formulas(self, data):
-        read_call(data)
+@tried(100)
+@given(st.data())
+def test_simulations_and_what_draws(data):
+    # No huge numbers, which only ask for work; a function's errors are its own.
+    plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
 
-    @pytest.mark.usefixtures("folder", "no_hooks")
-    @settings(FEW, max_examples=500)
-    @given(st.data())
-    def test_autolog(self, data):
-        pytest.importorskip("mlflow")
-        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
-        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
 
-    @pytest.mark.filterwarnings("ignore")
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_mlflow_tables(self, run_id, data):
-        read_from_mlflow(data, run_id)
+@pytest.mark.usefixtures("folder")
+@tried(80)
+@given(st.data())
+def test_files(data):
+    # What is not there is Python's to refuse, with its name.
+    with suppress(FileNotFoundError):
+        plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+
+
+@tried(100)
+@given(st.data())
+def test_dictionaries(data):
+    written_call(data)
+
+
+@tried(80)
+@given(st.data())
+def test_losses_and_formulas(data):
+    read_call(data)
+
+
+@pytest.mark.usefixtures("folder", "no_hooks")
+@tried(40)
+@given(st.data())
+def test_autolog(data):
+    pytest.importorskip("mlflow")
+    given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
+    plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@tried(30)
+@given(st.data())
+def test_mlflow_tables(run_id, data):
+    read_from_mlflow(data, run_id)
 
 
 @pytest.mark.usefixtures("folder", "no_hooks")
