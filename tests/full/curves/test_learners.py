@@ -391,9 +391,5 @@ def test_arguments_that_losses_already_have_are_refused(losses):
     for name in ("fold", "groups"):
         with pytest.raises(ValueError, match=f"{name} is known to the losses"):
             uv.curves.roc(losses, **{name: np.zeros(N)})
-    with pytest.raises(ValueError, match="pos_label is known to the losses"):
-        uv.curves.roc(losses, pos_label=0)
-    with pytest.raises(ValueError, match="predictions is missing"):
-        uv.curves.roc(np.arange(4) % 2)
     with pytest.raises(ValueError, match="which take the place of y: pass them alone"):
         uv.curves.roc(np.arange(N) % 2, losses)

@@ -286,14 +286,9 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: uv.CorrectedTTest(X, Y, "lda", weights=WEIGHTS), "lda cannot weight rows in"),
         (lambda: uv.CorrectedTTest(X, Y, KNeighborsClassifier(), weights=WEIGHTS), "in fitting"),
         (lambda: uv.CorrectedTTest(X, Y, of_constant, weights=WEIGHTS), "argument sample_weight"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, backend="jax"), "without weights"),
-        (
-            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, loss="auc"),
-            "'auc' is not such a mean",
-        ),
         (
             lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, metric="f1"),
             "'f1' is not such a mean",
@@ -302,20 +297,10 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
             lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"),
             "'f1' is not such a mean",
         ),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS[:9]), "has 9 values for 60"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=-WEIGHTS), "none negative and not all 0"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights={"test": WEIGHTS}), "use 'fit', 'loss'"),
-        (lambda: uv.McNemarTest(X, Y, NB, NB, weights=WEIGHTS), "counts rows alike"),
         (lambda: uv.NestedCrossValidationTest(X, Y, NB, weights=WEIGHTS), "counts rows alike"),
         (
             lambda: uv.CorrectedTTest(pd.DataFrame(X), Y, NB, weights=pd.Series(WEIGHTS)[::-1]),
             "the same index in another order",
-        ),
-        (
-            lambda: uv.compare(
-                *(X, Y, ["lda", "knn:3"]), weights={"loss": WEIGHTS}, correction="simultaneous"
-            ),
-            "correction='simultaneous' is not for weights",
         ),
     ],
 )

@@ -1,7 +1,6 @@
 """The calibration study: true values, what is counted, and a guard against regressions."""
 
 from itertools import combinations
-from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -10,35 +9,21 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import ucvtest as uv
-from studies.calibration import truth
-from studies.calibration.columns import on_columns
-from studies.calibration.files import note_seconds, seconds_noted
-from studies.calibration.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
+from studies.calibration.files import seconds_noted
+from studies.calibration.plan import GROUPS
 from studies.calibration.problems import Problem, problems
 from studies.calibration.promises import KNOWN_MISSES, cell_bound, known_misses, promises_kept
-from studies.calibration.report import END, START, update_page
 from studies.calibration.rules import population_rules
-from studies.calibration.side_by_side import OF_UNSTABLE, unstable_table
 from studies.calibration.simulation import SampleRun, group_of, rows_of_sample, run_chunk
-from studies.calibration.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
+from studies.calibration.table import cells_of
 from studies.calibration.truth import (
-    LEAST_BLOCKS,
-    LEAST_SETS,
-    MOST_SETS,
-    PILOT_BLOCKS,
-    PILOT_SETS,
-    PILOT_STREAM,
-    STREAM,
-    sets_needed,
     true_values,
-    true_values_of_cells,
 )
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners.adapters.coerce import as_learner
 
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""

@@ -1,7 +1,6 @@
 """The short cuts of the reproduction against the models that they stand for."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
@@ -10,7 +9,6 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from studies.reproductions import permutation as reproduction
 from studies.reproductions import polynomials
-from studies.reproductions.kept import kept_rows
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -9,13 +9,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-import ucvtest as uv
 from studies import simulate
-from studies.simulate.many_samples import ManySamples
 from tests.oracles import fold_covariance as oracle
-from ucvtest.data.sample import make_sample
-from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners.adapters.coerce import as_learner
 
 
 class Recording:
