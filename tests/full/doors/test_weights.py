@@ -75,15 +75,6 @@ def test_an_array_weights_both(scoring):
         assert both.estimate == pytest.approx(expected, abs=0.005)
 
 
-def test_costs_can_be_weighted():
-    test = uv.CorrectedTTest(X, Y, NB, cv=FOLDS, weights={"loss": WEIGHTS}, loss=[[0, 2], [2, 0]])
-    rates = uv.CorrectedTTest(X, Y, NB, cv=FOLDS, weights={"loss": WEIGHTS}).fit(rng=0)
-    found = test.fit(rng=0)
-    assert found.estimate == pytest.approx(2 * rates.estimate)
-    assert found.se == pytest.approx(2 * rates.se)
-    assert found.better == "lower"
-
-
 def test_one_split_is_weighted_least_squares():
     design = uv.designs.HoldOut(1 / 3)
     losses = uv.evaluate([NB, "knn:3"], X, Y, design, rng=0, weights={"loss": WEIGHTS})
@@ -147,13 +138,6 @@ def test_weighted_rows_of_clusters():
         uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, groups=wards)
     with pytest.raises(ValueError, match="rows count by their weights"):
         uv.CorrectedTTest.from_losses(losses, group_weight="group")
-
-
-def test_equal_weights_change_nothing():
-    test = uv.UStatisticTest(X, Y, "lda", "knn:3", weights={"loss": np.full(60, 7.0)})
-    found = test.fit(variance="jackknife", n_pairs=50, rng=0)
-    plain = uv.UStatisticTest(X, Y, "lda", "knn:3").fit(variance="jackknife", n_pairs=50, rng=0)
-    assert (found.estimate, found.se) == pytest.approx((plain.estimate, plain.se))
 
 
 def test_weights_reach_the_last_step_and_what_a_search_fits():

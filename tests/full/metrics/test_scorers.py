@@ -146,33 +146,6 @@ def test_scorer_objects_are_known_by_what_they_do():
     assert other.better == "higher"
 
 
-def test_every_door_takes_scores():
-    splitter = KFold(5, shuffle=True, random_state=0)
-    by_test = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring="f1", cv=splitter).fit()
-    losses = uv.evaluate(["lda", "knn:3"], X, Y, cv=splitter, scoring="f1")
-    by_losses = uv.CorrectedTTest.from_losses(losses).fit()
-    assert by_test.estimate == by_losses.estimate
-    assert losses.greater_is_better
-    tests = uv.TestSpec("corrected_t", {"design": splitter})
-    table = uv.compare(X, Y, ["lda", "knn:3"], tests, scoring="f1", rng=0)
-    assert table.result("corrected_t").estimate == by_test.estimate
-    default = uv.compare(X, Y, ["lda", "knn:3"], scoring="f1", rng=0)
-    assert default.tests == ("corrected_t",)
-    assert "corrected_t can be about" in default.summary(notes=True).as_text()
-    auc = uv.InfluenceFunctionTest(X, Y, "lda", scoring="roc_auc")
-    error = uv.InfluenceFunctionTest(X, Y, "lda", scoring="accuracy")
-    assert (auc.metric, error.metric) == ("auc", "error")
-    assert uv.DeLongTest(X, Y, "lda", "knn:3", scoring="roc_auc").loss is None
-
-
-@pytest.mark.parametrize(
-    ("alias", "name"), [("accuracy", "zero_one"), ("brier", "brier"), ("log_loss", "log")]
-)
-def test_aliases_of_losses(alias, name):
-    assert uv.UStatisticTest(X, Y, "lda", loss=alias).loss.name == name
-    assert uv.evaluate("lda", X, Y, 5, alias, rng=0).loss == name
-
-
 def test_other_aliases():
     assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mse", rng=0).loss == "squared"
     assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mae", rng=0).loss == "absolute"
