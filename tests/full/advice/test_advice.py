@@ -15,7 +15,6 @@ from studies.calibration.advised import SET_ON, followed_on_other_half, halves, 
 from ucvtest.advice.advise import advise_from
 from ucvtest.advice.calibration import calibration_settings, calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES
-from ucvtest.designs.schemes import KFold
 
 PROBLEMS = ("a", "b", "c", "d", "e")
 N_FITS = {"ustatistic_few_20": 40, "ustatistic_few_40": 80, "five_by_two_t": 20}
@@ -84,11 +83,6 @@ def test_fewer_fits_than_were_studied_are_told_and_too_few_refused():
 )
 def test_rules_that_exist_are_judged_on_one_test_set(loss, learners, test):
     assert uv.advise(100, 2, loss=loss, learners=learners, about="rules").test == test
-
-
-@pytest.mark.parametrize("n_fits", [12, 100, 10_000])
-def test_an_auc_has_the_same_test_at_every_budget(n_fits):
-    assert uv.advise(100, n_fits, loss="auc").test == "UStatisticTest"
 
 
 def test_what_more_fits_buy_is_the_ratio_of_widths_on_the_same_cells():
@@ -291,12 +285,6 @@ def test_what_was_written_down_before_the_first_run_is_not_what_evidence_is_from
         first, second = halves(table, kind)
         assert not set(first) & set(second)
         assert min(len(first), len(second)) >= 3
-
-
-def test_named_designs_of_procedures_are_those_of_the_study():
-    assert PROCEDURES["corrected_t"].settings(60) == {"design": KFold(10)}
-    assert PROCEDURES["ustatistic"].settings(61) == {"learn_size": 29}
-    assert PROCEDURES["corrected_t_auc"].settings(60)["loss"] == "auc"
 
 
 def test_finished_out_of_fold_scores_are_told_where_to_go():

@@ -208,13 +208,6 @@ def moved(losses, threshold, added):
     return centre, np.sqrt(variance) / total, alone.df
 
 
-def test_settings_count_clusters(many_rules):
-    settings = uv.curves.roc(many_rules, thresholds=[0.5]).settings
-    assert settings["learn_size"] == (59 if many_rules.groups is None else 19)
-    assert settings.get("n_groups") == (None if many_rules.groups is None else 40)
-    assert settings["n_fits"] == 400
-
-
 class SameRule(ClassifierMixin, BaseEstimator):
     """Predicts a feature, whatever was learnt."""
 

@@ -246,13 +246,6 @@ def test_a_difference_of_error_rates_has_the_stabilised_interval():
     assert predictor.width(30, 0.05) == plain.width(30, 0.05)
 
 
-def test_the_fits_of_the_curve_are_counted(plan):
-    alone = uv.plan(X, Y, "lda", "knn:1", difference=-0.1, curve=False, rng=0)
-    sizes = plan.curve_frame.query("~extrapolated")["learn_size"].nunique()
-    # Two learners, pairs of sets, 600 pairs; some are fitted again with one observation exchanged.
-    assert plan.n_fits - alone.n_fits >= sizes * 2 * 2 * 600
-
-
 def test_at_its_floor_a_plan_says_that_no_smaller_sample_can_be_planned():
     found = uv.plan(X, Y, "lda", "knn:1", difference=0.6, curve=False, rng=0)
     assert found.n_needed == found.settings["n_least"] == 40

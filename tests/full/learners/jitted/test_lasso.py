@@ -395,7 +395,7 @@ def test_a_fit_that_does_not_converge_is_an_error_with_a_remedy(colon):
     assert np.isnan(learner.scores(state, learning)).all()
     assert np.isnan(learner.coefficients(state, learning)).all()
     with pytest.raises(
-        ValueError, match="predicts nan on split 0 .*: raise lam, or raise max_iter"
+        ValueError, match=r"predicts nan on split 0 .*: raise lam, or raise max_iter"
     ):
         Evaluator(colon, learner, "label").predict(learning, ~learning, np.arange(4))
     remedied = lasso(0.01, max_iter=50)

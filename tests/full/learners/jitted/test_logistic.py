@@ -58,7 +58,7 @@ def test_separable_classes_without_a_penalty_have_no_solution():
     y = np.arange(20) % 2
     sample = make_sample(y[:, None] + np.linspace(0, 0.5, 20)[:, None], y, as_classes=True)
     learning = learning_sets(sample, 10, 4)
-    with pytest.raises(ValueError, match="predicts nan on split 0 .* not converged: raise lam"):
+    with pytest.raises(ValueError, match=r"predicts nan on split 0 .* not converged: raise lam"):
         evaluate(sample, logistic(0.0), "label", learning)
     with pytest.raises(ValueError, match="Newton's method has not converged"):
         evaluate(

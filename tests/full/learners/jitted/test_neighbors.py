@@ -105,5 +105,5 @@ def test_a_learning_set_smaller_than_k_names_the_split(output):
     sample = breast_cancer()
     learning = learning_sets(sample, 9, 3)
     learning[2, np.flatnonzero(learning[2])[0]] = False
-    with pytest.raises(ValueError, match="on split 2 .* fewer observations than neighbours .*use"):
+    with pytest.raises(ValueError, match=r"on split 2 .* fewer observations than neighbours .*use"):
         evaluate(sample, knn(9), output, learning)
