@@ -118,7 +118,7 @@ def test_weak_cells_come_with_the_number_that_chance_explains():
 # -------------------------------------------------------------------------- the promises
 
 
-@pytest.mark.parametrize("n", [40, 60, 75, 100, 200])
+@pytest.mark.parametrize("n", [40, 75, 200])
 @pytest.mark.parametrize("n_fits", [20, 2000, 10_000])
 def test_nothing_is_promised_about_the_r2_of_one_learner(n, n_fits):
     advice = uv.advise(n, n_fits, metric="r2", learners=1)
@@ -214,21 +214,6 @@ def test_a_metric_is_named_as_in_tests():
     log_loss = uv.advise(60, 40, metric="neg_log_loss")
     assert log_loss.settings["metric"] == "neg_log_loss"
     assert log_loss.evidence == uv.advise(60, 40, loss="log").evidence
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"metric": "f1", "loss": "log"}, "loss and metric exclude each other"),
-        ({"metric": "f11"}, "metric='f11' is unknown"),
-        ({"metric": ["f1", "mcc"]}, "metric names several metrics: pass one"),
-        ({"metric": "average_precision"}, "not for learners that are fitted"),
-        ({"metric": "f1", "n_fits": 11}, "n_fits=11 is too few"),
-    ],
-)
-def test_impossible_questions_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        uv.advise(100, **arguments)
 
 
 @pytest.mark.parametrize("about", ["learner", "rules"])

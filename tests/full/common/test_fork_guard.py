@@ -117,30 +117,5 @@ class TestForks:
     def test_what_is_no_fork_goes_on(self, after_a_fit, place):
         assert after_a_fit[place] == "24"
 
-    def test_after_somebody_else_has_started_jax(self):
-        first, second = printed("""
-            import ucvtest.common.float64, jax.numpy as jnp
-            jnp.ones(3).sum().block_until_ready()
-            print(in_fork())
-            print(run())
-        """)
-        assert first.startswith(REFUSED)
-        assert second == "24"
-
-    def test_where_this_package_was_only_imported(self):
-        code = (
-            "import os, ucvtest as uv, jax.numpy as jnp; jnp.ones(3).sum().block_until_ready();"
-            "import warnings; warnings.simplefilter('ignore'); reader, writer = os.pipe();"
-            "child = os.fork()\n"
-            "if not child:\n"
-            "    try: uv.CorrectedTTest([[1.0], [2.0]] * 12, [0, 1, 1] * 8, 'knn:3').fit(rng=0)\n"
-            "    except RuntimeError as error: os.write(writer, str(error).encode())\n"
-            "    os._exit(0)\n"
-            "os.close(writer); print(os.fdopen(reader).read())"
-        )
-        done = finished([sys.executable, "-c", code])
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("this process was forked after JAX had started")
-
     def test_before_jax_has_started(self):
         assert printed("import jax; print(in_fork()); print(run())") == ["24", "24"]

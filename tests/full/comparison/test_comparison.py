@@ -92,15 +92,6 @@ def test_a_splitter_that_several_tests_name_is_drawn_once():
     assert first.estimate == second.estimate
 
 
-def test_tests_with_learning_sets_of_their_own_are_counted_too():
-    learners = [Counting(0), Counting(1)]
-    found = uv.compare(X, Y, learners, ["corrected_t", QUICK], rng=0)
-    by_design = {each.tests: each.n_fits for each in found.fits}
-    assert by_design[("corrected_t",)] == 20
-    assert by_design[("ustatistic",)] == found.result("ustatistic").n_fits > 100
-    assert found.n_fits == sum(each.n_fits for each in learners)
-
-
 def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
     learners = {name: Counting(column) for column, name in enumerate("abc")}
     pairs = uv.designs.DisjointSets(12, n_draws=100)
@@ -112,13 +103,6 @@ def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
     for (_, *pair), result in found.results.items():
         alone = uv.UStatisticTest.from_losses(losses, *pair).fit()
         assert (result.estimate, result.variance) == (alone.estimate, alone.variance)
-
-
-def test_folds_for_the_influence_function():
-    spec = uv.TestSpec("influence", {"design": FOLDS})
-    found = uv.compare(X, Y, ["lda", "knn:3"], [spec, in_folds()], rng=0)
-    assert len(found.fits) == 1
-    assert found.n_fits == 12
 
 
 @pytest.mark.parametrize("label", ["corrected_t", "ustatistic"])
@@ -264,58 +248,6 @@ def test_learners_of_several_pairs_are_fitted_once_to_each_learning_set(options,
     assert alone.result().pvalue == found.results["ustatistic", "1", "3"].pvalue
 
 
-def test_seconds_buy_more_fits_of_slow_learners():
-    slow = {"a": nearest, "b": lowest}
-    problem = Problem.of(X, Y, slow)
-    for allowed in (12, 100):
-        found = recommended(lambda: problem, 2, None, affordable=lambda _, shared, n=allowed: n)
-        assert found.spec.fit["max_fits"] == allowed
-        assert not found.first
-    shared = recommended(lambda: problem, 3, None, affordable=lambda _, shared: 200)
-    assert (shared.spec.fit["max_fits"], shared.shared) == (200, True)
-
-
-def test_a_budget_that_is_too_small_is_refused_by_its_own_name(monkeypatch):
-    monkeypatch.setattr("ucvtest.comparison.budget.fits_within", lambda *_: 11)
-    said = "max_seconds=5 allows about 11 fits, and the recommended test takes 12 at least"
-    with pytest.raises(ValueError, match=said):
-        uv.compare(X, Y, {"a": nearest, "b": lowest}, max_seconds=5)
-    with pytest.raises(ValueError, match="max_fits=11 is too few for 2 learners: use max_fits=12"):
-        uv.compare(X, Y, {"a": nearest, "b": lowest}, max_fits=11)
-    few = {"max_fits": 100}
-    with pytest.raises(ValueError) as error:
-        uv.compare(X[:3], Y[:3], {"a": nearest, "b": lowest}, **few)
-    assert "max_seconds" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("loss", "contrast", "tree"),
-    [
-        ("auc", "difference", DecisionTreeClassifier),
-        ("squared", "difference", DecisionTreeRegressor),
-        ("squared", "ratio", DecisionTreeRegressor),
-    ],
-)
-def test_twenty_fits_of_slow_learners_answer(loss, contrast, tree):
-    slow = {"a": tree(max_depth=1, random_state=0), "b": tree(random_state=0)}
-    problem = Problem.of(X, Y, slow, loss=loss)
-    found = recommended(lambda: problem, 2, loss, contrast=contrast)
-    assert found.first
-    assert found.spec.fit["max_fits"] == 40
-
-
-def test_loss_and_alternative_reach_every_test():
-    common = {"rng": 0}
-    tests = [in_folds(), QUICK]
-    plain = uv.compare(X, Y, ["lda", "knn:3"], tests, **common)
-    squared = uv.compare(X, Y, ["lda", "knn:3"], tests, loss="squared", **common)
-    less = uv.compare(X, Y, ["lda", "knn:3"], tests, alternative="less", **common)
-    for key, result in plain.results.items():
-        assert squared.results[key].estimate != result.estimate
-        assert less.results[key].alternative == "less"
-        assert less.results[key].pvalue != result.pvalue
-
-
 # ----------------------------------------------------------------------------------- adjusting
 
 
@@ -421,23 +353,6 @@ def test_result_needs_no_more_names_than_there_are(two, three):
         three.result("naive")
 
 
-def test_long_names_are_told_apart_by_their_places():
-    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
-    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
-    text = found.summary().as_text()
-    assert "a learn... (1) - a learn... (2)" in text
-    assert "(1) a learner with a long name and one, (2) a learner" in text
-    assert max(map(len, text.splitlines())) <= 90
-
-
-def test_verdict_of_pairs_without_pvalues_claims_no_test():
-    learners = ["lda", "knn:3", "majority"]
-    found = uv.compare(X, Y, learners, ["corrected_t", "bayesian_t"], rng=0)
-    assert found.verdict.endswith("; bayesian_t gives probabilities instead of a p-value.")
-    nothing = changed(found, pvalue=dict.fromkeys(found.tests, math.nan))
-    assert "corrected_t gives no p-value; bayesian_t gives probabilities" in nothing.verdict
-
-
 def changed(comparison, **values):
     """The comparison with other p-values and estimates, by test."""
     results = {
@@ -541,16 +456,6 @@ def test_plot_has_a_line_for_every_interval(two):
     drawn = [tuple(line.get_xdata()) for line in ax.get_lines()]
     for result in two.results.values():
         assert any(np.allclose(each, result.conf_int()) for each in drawn if len(each) == 2)
-    pyplot.close(ax.figure)
-
-
-def test_plot_of_pairs_has_a_heading_for_every_test(three):
-    ax = three.plot(alpha=0.1)
-    labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels[0] == "corrected_t"
-    assert labels[4] == "ustatistic"
-    assert labels[1:4] == ["linear - near", "linear - none", "near - none"]
-    assert "90% intervals" in ax.get_xlabel()
     pyplot.close(ax.figure)
 
 

@@ -208,13 +208,6 @@ def moved(losses, threshold, added):
     return centre, np.sqrt(variance) / total, alone.df
 
 
-def test_settings_count_clusters(many_rules):
-    settings = uv.curves.roc(many_rules, thresholds=[0.5]).settings
-    assert settings["learn_size"] == (59 if many_rules.groups is None else 19)
-    assert settings.get("n_groups") == (None if many_rules.groups is None else 40)
-    assert settings["n_fits"] == 400
-
-
 class SameRule(ClassifierMixin, BaseEstimator):
     """Predicts a feature, whatever was learnt."""
 
@@ -391,9 +384,5 @@ def test_arguments_that_losses_already_have_are_refused(losses):
     for name in ("fold", "groups"):
         with pytest.raises(ValueError, match=f"{name} is known to the losses"):
             uv.curves.roc(losses, **{name: np.zeros(N)})
-    with pytest.raises(ValueError, match="pos_label is known to the losses"):
-        uv.curves.roc(losses, pos_label=0)
-    with pytest.raises(ValueError, match="predictions is missing"):
-        uv.curves.roc(np.arange(4) % 2)
     with pytest.raises(ValueError, match="which take the place of y: pass them alone"):
         uv.curves.roc(np.arange(N) % 2, losses)

@@ -59,10 +59,3 @@ def test_pages_of_tests_show_what_users_call_and_not_the_frame(written):
         assert {"fit", "from_losses", "from_formula", "learners", "loss", "n_obs"} <= shown
         assert [each for each in shown if re.match("takes_|check_|needs_|question", each)] == []
         assert len(shown) <= 26, cls
-
-
-def test_names_without_a_docstring_are_data():
-    for name in made_reference.DATA:
-        assert not callable(made_reference._value(name)) or "Literal" in repr(
-            made_reference._value(name)
-        )

@@ -60,12 +60,6 @@ def small_test(rng):
     return uv.UStatisticTest(X, np.arange(20) % 2, "nearest_centroid")
 
 
-def test_a_hook_is_told_of_a_fit(add_hook, small_test):
-    hook = add_hook(None)
-    small_test.fit(20, rng=0)
-    assert hook.seen == ["call", "enter", "exit", "fitted"]
-
-
 @pytest.mark.parametrize(
     ("place", "message"),
     [

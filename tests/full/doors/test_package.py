@@ -16,46 +16,12 @@ pytestmark = pytest.mark.seconds(
     30, reason="starts processes, which import and compile for themselves"
 )
 
-HEAVY = ("jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels")
-
 
 def run_python(code: str) -> str:
     finished = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     return finished.stdout
-
-
-def test_import_loads_nothing_heavy() -> None:
-    loaded = json.loads(run_python("import json, sys, ucvtest; print(json.dumps([*sys.modules]))"))
-    assert [name for name in HEAVY if name in loaded] == []
-    # Nor does it look for plugins.
-    assert "ucvtest.common.plugins" not in loaded
-
-
-@pytest.mark.parametrize(
-    "module", ["kernels.ustatistic", "learners.jitted.lasso", "common.float64"]
-)
-def test_import_of_jax_moves_no_random_state(module: str) -> None:
-    code = (
-        "import numpy as np; np.random.seed(1); "
-        f"import sys, ucvtest.{module}; print('jax' in sys.modules, np.random.random())"
-    )
-    loaded, number = run_python(code).split()
-    assert loaded == "True"
-    assert float(number) == np.random.RandomState(1).random()
-
-
-@pytest.mark.parametrize("name", uv.__all__)
-def test_public_name_resolves(name: str) -> None:
-    assert getattr(uv, name) is not None
-    assert name in dir(uv)
-
-
-def test_unknown_name() -> None:
-    with pytest.raises(AttributeError) as caught:
-        uv.no_such_name  # noqa: B018
-    assert str(caught.value) == "module 'ucvtest' has no attribute 'no_such_name'"
 
 
 def test_version_is_that_of_the_distribution() -> None:
@@ -84,3 +50,37 @@ def test_pyproject_reads_the_version() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert pyproject["project"]["dynamic"] == ["version"]
     assert pyproject["tool"]["hatch"]["version"] == {"path": "ucvtest/__init__.py"}
+
+
+STEP_BY_STEP = """
+import json, sys
+found = {}
+def note(step, *names):
+    found[step] = [name for name in names if name in sys.modules]
+import ucvtest as uv
+# Nor does it look for plugins.
+note("import", "jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels", "polars",
+     "pyarrow", "openpyxl", "narwhals", "numpy", "pandas", "ucvtest.common.plugins")
+import numpy as np, ucvtest.learners.jitted.lasso
+np.random.seed(1)
+import ucvtest.kernels.ustatistic, ucvtest.common.float64
+assert "jax" in sys.modules
+found["random"] = np.random.random()
+uv.CorrectedTTest([[0.0], [1.0], [3.0]] * 10, [0, 1, 1] * 10, "knn:1")
+note("a test", "polars", "openpyxl")
+print(json.dumps(found))
+"""
+
+
+def test_each_step_loads_what_it_needs_and_moves_no_random_state() -> None:
+    assert json.loads(run_python(STEP_BY_STEP)) == {
+        "import": [],
+        "random": np.random.RandomState(1).random(),
+        "a test": [],
+    }
+
+
+def test_public_names_resolve() -> None:
+    assert [name for name in uv.__all__ if getattr(uv, name) is None or name not in dir(uv)] == []
+    with pytest.raises(AttributeError, match="'ucvtest' has no attribute 'no_such_name'"):
+        uv.no_such_name  # noqa: B018

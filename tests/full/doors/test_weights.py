@@ -75,15 +75,6 @@ def test_an_array_weights_both(scoring):
         assert both.estimate == pytest.approx(expected, abs=0.005)
 
 
-def test_costs_can_be_weighted():
-    test = uv.CorrectedTTest(X, Y, NB, cv=FOLDS, weights={"loss": WEIGHTS}, loss=[[0, 2], [2, 0]])
-    rates = uv.CorrectedTTest(X, Y, NB, cv=FOLDS, weights={"loss": WEIGHTS}).fit(rng=0)
-    found = test.fit(rng=0)
-    assert found.estimate == pytest.approx(2 * rates.estimate)
-    assert found.se == pytest.approx(2 * rates.se)
-    assert found.better == "lower"
-
-
 def test_one_split_is_weighted_least_squares():
     design = uv.designs.HoldOut(1 / 3)
     losses = uv.evaluate([NB, "knn:3"], X, Y, design, rng=0, weights={"loss": WEIGHTS})
@@ -147,13 +138,6 @@ def test_weighted_rows_of_clusters():
         uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, groups=wards)
     with pytest.raises(ValueError, match="rows count by their weights"):
         uv.CorrectedTTest.from_losses(losses, group_weight="group")
-
-
-def test_equal_weights_change_nothing():
-    test = uv.UStatisticTest(X, Y, "lda", "knn:3", weights={"loss": np.full(60, 7.0)})
-    found = test.fit(variance="jackknife", n_pairs=50, rng=0)
-    plain = uv.UStatisticTest(X, Y, "lda", "knn:3").fit(variance="jackknife", n_pairs=50, rng=0)
-    assert (found.estimate, found.se) == pytest.approx((plain.estimate, plain.se))
 
 
 def test_weights_reach_the_last_step_and_what_a_search_fits():
@@ -286,14 +270,9 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: uv.CorrectedTTest(X, Y, "lda", weights=WEIGHTS), "lda cannot weight rows in"),
         (lambda: uv.CorrectedTTest(X, Y, KNeighborsClassifier(), weights=WEIGHTS), "in fitting"),
         (lambda: uv.CorrectedTTest(X, Y, of_constant, weights=WEIGHTS), "argument sample_weight"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, backend="jax"), "without weights"),
-        (
-            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, loss="auc"),
-            "'auc' is not such a mean",
-        ),
         (
             lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, metric="f1"),
             "'f1' is not such a mean",
@@ -302,20 +281,10 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
             lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"),
             "'f1' is not such a mean",
         ),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS[:9]), "has 9 values for 60"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=-WEIGHTS), "none negative and not all 0"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights={"test": WEIGHTS}), "use 'fit', 'loss'"),
-        (lambda: uv.McNemarTest(X, Y, NB, NB, weights=WEIGHTS), "counts rows alike"),
         (lambda: uv.NestedCrossValidationTest(X, Y, NB, weights=WEIGHTS), "counts rows alike"),
         (
             lambda: uv.CorrectedTTest(pd.DataFrame(X), Y, NB, weights=pd.Series(WEIGHTS)[::-1]),
             "the same index in another order",
-        ),
-        (
-            lambda: uv.compare(
-                *(X, Y, ["lda", "knn:3"]), weights={"loss": WEIGHTS}, correction="simultaneous"
-            ),
-            "correction='simultaneous' is not for weights",
         ),
     ],
 )

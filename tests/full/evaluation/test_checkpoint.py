@@ -114,21 +114,6 @@ def test_a_comparison_goes_on_to_the_same_results(tmp_path, counting, tests, sto
     assert (values(third), counting.n_fits) == (values(whole), 0)
 
 
-def test_a_finished_test_is_not_fitted_again(tmp_path, counting):
-    path = tmp_path / "run.json"
-    tests = ["corrected_t", "hold_out"]
-    counting.stops_after = 20
-    with pytest.raises(KeyboardInterrupt) as stop:
-        uv.compare(X, Y, {"one": Counted(), "two": Counted(1)}, tests, rng=4, checkpoint=path)
-    assert list(stop.value.results) == [("corrected_t", "one", "two")]
-    counting.stops_after, counting.n_fits = None, 0
-    found = uv.compare(X, Y, {"one": Counted(), "two": Counted(1)}, tests, rng=4, checkpoint=path)
-    assert counting.n_fits == 2
-    assert found.n_fits == 22
-    finished = stop.value.results["corrected_t", "one", "two"]
-    assert finished.estimate == found.result("corrected_t").estimate
-
-
 @pytest.mark.parametrize("loss", ["zero_one", "auc"])
 def test_an_evaluation_goes_on_with_the_seed_of_then(tmp_path, counting, loss):
     path = tmp_path / "run.json"

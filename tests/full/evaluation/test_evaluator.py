@@ -11,7 +11,7 @@ import threadpoolctl
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from tests.support.processes import LIMIT
-from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from tests.support.samples import breast_cancer, evaluate, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _OneBlasThread, _tasks
@@ -65,27 +65,6 @@ def test_split_predictions_depend_on_neither_batches_nor_workers(estimator):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_batch_size_bounds_the_splits_shared_out_at_a_time(monkeypatch):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 30, 23)
-    shared_out = []
-    original = joblib.Parallel.__call__
-
-    def spy(self, tasks):
-        tasks = list(tasks)
-        shared_out.append(sum(len(arguments[3]) for _, arguments, _ in tasks))
-        return original(self, tasks)
-
-    monkeypatch.setattr(joblib.Parallel, "__call__", spy)
-    evaluate(sample, failing(None), "label", learning, batch_size=10)
-    # In pieces that grow from one fit on, as long as they take no time.
-    assert sum(shared_out) == 23
-    assert max(shared_out) <= 10
-    shared_out.clear()
-    evaluate(sample, failing(None), "label", learning)
-    assert sum(shared_out) == 23
-
-
 def test_only_tested_observations_are_predicted():
     sample = breast_cancer()
     learning = learning_sets(sample, 50, 6)
@@ -117,24 +96,6 @@ def test_learning_sets_of_one_class_predict_it(name, output, first, second):
     both = [0, 2]
     alone = evaluate(sample, name, output, learning[both]).values
     np.testing.assert_array_equal(found[both], alone)
-
-
-def test_learning_sets_of_one_class_among_three():
-    sample = iris()
-    learning = learning_sets(sample, 60, 3) & (sample.class_index == np.arange(3)[:, None])
-    evaluator = Evaluator(sample, as_learner("lda"), "label")
-    found = evaluator.predict(learning, ~learning, np.arange(3)).values
-    for code in range(3):
-        assert set(found[code][~learning[code]]) == {code}
-    assert evaluator.one_class_fits == 3
-
-
-def test_a_real_response_knows_no_classes():
-    sample = diabetes()
-    learning = learning_sets(sample, 2, 4)
-    evaluator = Evaluator(sample, as_learner("ridge:1.0"), "number")
-    evaluator.predict(learning, ~learning, np.arange(4))
-    assert evaluator.one_class_fits == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"n_jobs": 2}, {"batch_size": 2}])
@@ -189,16 +150,6 @@ def test_predictions_that_no_loss_can_score_are_refused(output, value, needed):
     assert "on split 1 for observation 6" in str(error.value)
 
 
-def test_infinite_scores_are_ranked_like_others():
-    sample = make_sample(np.arange(10.0)[:, None], np.arange(10) % 2, as_classes=True)
-    learning = np.arange(10)[None] < 4
-
-    def rule(X_train, y_train, X_test):
-        return np.full(len(X_test), -np.inf)
-
-    assert (evaluate(sample, rule, "score", learning).values[0, 4:] == -np.inf).all()
-
-
 def test_an_interrupt_is_not_taken_for_a_failure():
     sample = breast_cancer()
 
@@ -207,21 +158,6 @@ def test_an_interrupt_is_not_taken_for_a_failure():
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(sample, rule, "label", learning_sets(sample, 50, 2))
-
-
-@pytest.mark.parametrize(
-    ("n_splits", "n_workers", "sizes"),
-    [
-        (20, 2, [5, 4, 3, 2, 2, 1, 1, 1, 1]),
-        (3, 8, [1, 1, 1]),
-        (300, 1, [256, 44]),
-        (0, 2, []),
-    ],
-)
-def test_workers_get_few_large_tasks_and_single_splits_at_the_end(n_splits, n_workers, sizes):
-    tasks = list(_tasks(n_splits, n_workers))
-    assert [len(task) for task in tasks] == sizes
-    assert [split for task in tasks for split in task] == list(range(n_splits))
 
 
 def test_fits_are_shared_out_in_such_tasks(monkeypatch):
@@ -348,11 +284,3 @@ def test_learners_run_on_the_backends_of_joblib(backend):
     assert str(error.value) == (
         "learner _NamedRule failed on split 7: RuntimeError: no convergence"
     )
-
-
-def test_an_empty_learning_set_is_refused():
-    sample = breast_cancer()
-    learning = learning_sets(sample, 50, 3)
-    learning[1] = False
-    with pytest.raises(ValueError, match=r"^learning set 1 is empty$"):
-        evaluate(sample, "lda", "label", learning)

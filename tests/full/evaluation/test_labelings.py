@@ -9,7 +9,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -237,15 +237,6 @@ def test_nearly_collinear_features_are_left_to_elimination(name):
     assert (shared is other) == (name == "ridge:0.0")
 
 
-def test_more_classes_and_scaled_features_have_no_form_of_their_own():
-    everything = np.ones(60, dtype=bool)
-    scaled = replace(as_learner("ridge:0.7"), standardize=True)
-    for sample, learner in ((iris(), as_learner("lda")), (breast_cancer(60, 3), scaled)):
-        learning = np.resize(everything, sample.n_obs)
-        shared, other = shared_and_other(learner, sample, learning)
-        assert shared is other
-
-
 @pytest.mark.parametrize("shape", [(256, 40, 3), (250, 40, 3), (256, 700, 600), (6, 700, 600)])
 def test_products_of_a_few_rows_at_a_time(shape):
     n_rows, n_inner, n_columns = shape
@@ -293,17 +284,6 @@ def test_one_smoother_for_all_labelings_in_the_dual_form(learner, monkeypatch):
     found = evaluator.predict_labelings(labels, np.arange(600), learning)
     np.testing.assert_array_equal(found.values, expected)
     assert len(calls) == 1
-
-
-def test_one_class_among_the_labels():
-    sample = breast_cancer(60, 3)
-    labels = np.array([np.zeros(60), np.ones(60), sample.target])
-    everything = np.ones((1, 60), dtype=bool)
-    for name in ("lda", "ridge:0.7"):
-        learner = as_learner(name)
-        shared, other = shared_and_other(learner, sample, everything[0])
-        found = learner.scores(shared, everything, labels)
-        np.testing.assert_allclose(found[2], learner.scores(other, everything, labels)[2])
 
 
 @pytest.mark.parametrize("name", ["lda", "ridge:0.7", "kernel_ridge:0.5"])
@@ -362,17 +342,6 @@ def test_translated_and_other_estimators_are_fitted_as_by_scikit_learn(name, mak
     np.testing.assert_array_equal(found.values, expected)
     if name == "knn" and make is grid:
         assert found.ties["sklearn_fits"] > 0
-
-
-def test_a_regressor_learns_real_labels():
-    sample = diabetes(40)
-    labels = permuted(sample, 5)
-    found = Evaluator(sample, as_learner(KNeighborsRegressor(2)), "number").predict_labelings(
-        labels, np.arange(5)
-    )
-    for row in range(5):
-        fitted = KNeighborsRegressor(2).fit(sample.matrix, labels[row])
-        np.testing.assert_allclose(found.values[row], fitted.predict(sample.matrix))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ NEED_DATA = {"many_penalties"}
 NEED_R = {"r_learner"}
 """Examples whose learners live in R."""
 
-TOGETHER = ("interoperability", "promotion_gate", "mlflow_tracking", "demo")
+TOGETHER = ("opening", "interoperability", "promotion_gate", "mlflow_tracking", "demo")
 """Examples that share a process; those that log every test from then on come last."""
 
 

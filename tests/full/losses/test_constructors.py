@@ -40,21 +40,6 @@ def test_leave_pair_out_leaves_out_missing_values():
         uv.LeavePairOutTest(LACKING, Y, "ridge:1.0")
 
 
-def test_selection_takes_scores_and_leaves_out_missing_values():
-    learners, options = ["lda", "knn:3"], {"criteria": ["permutation"], "n_permutations": 5}
-    expected = uv.select_model(X[KEPT], Y[KEPT], learners, loss="log", rng=0, **options)
-    found = uv.select_model(
-        LACKING, Y, learners, scoring="neg_log_loss", missing="drop", rng=0, **options
-    )
-    losses = -found.table[["e_in", "permutation"]]
-    pd.testing.assert_frame_equal(losses, expected.table[["e_in", "permutation"]])
-    assert found.choices == expected.choices
-    assert (found.n_obs, found.settings["n_dropped"]) == (58, 2)
-    for scoring, message in (("roc_auc", "scoring='roc_auc' keeps dec"), ("f1", "select_model ne")):
-        with pytest.raises(ValueError, match=message):
-            uv.select_model(X, Y, learners, scoring=scoring)
-
-
 def test_comparisons_are_made_on_scikit_learns_splits():
     learners = ["lda", "knn:3"]
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

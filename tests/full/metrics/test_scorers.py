@@ -7,7 +7,6 @@ import sklearn.metrics
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, fbeta_score, get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import KFold, cross_val_score
@@ -147,33 +146,6 @@ def test_scorer_objects_are_known_by_what_they_do():
     assert other.better == "higher"
 
 
-def test_every_door_takes_scores():
-    splitter = KFold(5, shuffle=True, random_state=0)
-    by_test = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring="f1", cv=splitter).fit()
-    losses = uv.evaluate(["lda", "knn:3"], X, Y, cv=splitter, scoring="f1")
-    by_losses = uv.CorrectedTTest.from_losses(losses).fit()
-    assert by_test.estimate == by_losses.estimate
-    assert losses.greater_is_better
-    tests = uv.TestSpec("corrected_t", {"design": splitter})
-    table = uv.compare(X, Y, ["lda", "knn:3"], tests, scoring="f1", rng=0)
-    assert table.result("corrected_t").estimate == by_test.estimate
-    default = uv.compare(X, Y, ["lda", "knn:3"], scoring="f1", rng=0)
-    assert default.tests == ("corrected_t",)
-    assert "corrected_t can be about" in default.summary(notes=True).as_text()
-    auc = uv.InfluenceFunctionTest(X, Y, "lda", scoring="roc_auc")
-    error = uv.InfluenceFunctionTest(X, Y, "lda", scoring="accuracy")
-    assert (auc.metric, error.metric) == ("auc", "error")
-    assert uv.DeLongTest(X, Y, "lda", "knn:3", scoring="roc_auc").loss is None
-
-
-@pytest.mark.parametrize(
-    ("alias", "name"), [("accuracy", "zero_one"), ("brier", "brier"), ("log_loss", "log")]
-)
-def test_aliases_of_losses(alias, name):
-    assert uv.UStatisticTest(X, Y, "lda", loss=alias).loss.name == name
-    assert uv.evaluate("lda", X, Y, 5, alias, rng=0).loss == name
-
-
 def test_other_aliases():
     assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mse", rng=0).loss == "squared"
     assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mae", rng=0).loss == "absolute"
@@ -186,28 +158,9 @@ def test_other_aliases():
 @pytest.mark.parametrize(
     ("cls", "options", "message"),
     [
-        (uv.UStatisticTest, {"scoring": "f1"}, "one number for each test set, but UStatisticTest"),
-        (uv.HoldOutTest, {"scoring": "f1"}, "use CorrectedTTest, BayesianTTest"),
         (uv.FoldCovarianceTest, {"scoring": "f1"}, "FoldCovarianceTest needs one for each obs"),
-        (uv.McNemarTest, {"scoring": "f1"}, "is about loss='zero_one' alone, got scoring='f1'"),
-        (uv.CorrectedTTest, {"scoring": "f2"}, "scoring='f2' is unknown: use one of accuracy"),
-        (uv.CorrectedTTest, {"scoring": "f1", "loss": "log"}, "loss and scoring exclude each"),
-        (uv.CorrectedTTest, {"scoring": ["f1", "recall"]}, "scoring names several scores"),
-        (
-            uv.CorrectedTTest,
-            {"scoring": lambda model, X, y: 1.0},
-            "does not ask the estimator for predictions: pass a",
-        ),
-        (uv.CorrectedTTest, {"scoring": lambda prediction: 1.0}, "by sklearn.metrics.make_scor"),
-        (
-            uv.CorrectedTTest,
-            {"scoring": make_scorer(f1_score, sample_weight=[1.0])},
-            "scoring asks for sample_weight",
-        ),
+        (uv.CorrectedTTest, {"scoring": lambda model, X, y: 1.0}, "ask the estimator for pred"),
         (uv.CorrectedTTest, {"scoring": "f1", "groups": Y}, "a test that allows for groups needs"),
-        (uv.CorrectedTTest, {"cv": 5, "design": 5}, "design and cv exclude each other"),
-        (uv.CorrectedTTest, {"cv": uv.designs.KFold(5)}, "cv is scikit-learn's: pass one of uv.d"),
-        (uv.CorrectedTTest, {"missing": "keep"}, "missing='keep' is unknown"),
     ],
 )
 def test_what_cannot_be_used_is_refused(cls, options, message):
@@ -262,20 +215,6 @@ def test_a_test_set_without_the_score_is_named():
 
 
 # -------------------------------------------------------------- other forms of data
-
-
-@pytest.mark.parametrize("form", [list, np.array, pd.Series])
-def test_texts_go_to_pipelines(form):
-    words = {"good": "fine great nice", "bad": "poor dull weak"}
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat(["good", "bad"], 20))
-    texts = [" ".join(rng.choice([*words[label].split(), "the", "a"], 4)) for label in y]
-    model = make_pipeline(CountVectorizer(), MultinomialNB())
-    result = uv.CorrectedTTest(form(texts), y, {"words": model}, "majority", design=5).fit(rng=0)
-    assert result.settings["learner"] == "words"
-    assert result.estimate < -0.2
-    with pytest.raises(ValueError, match="X contains texts, which learner lda cannot use: pass a"):
-        uv.CorrectedTTest(form(texts), y, "lda", "majority")
 
 
 def test_sparse_matrices_go_to_estimators():
@@ -354,19 +293,13 @@ def test_a_scorer_of_ones_own_takes_counts_of_a_regressor():
 def test_names_of_learners():
     result = uv.CorrectedTTest(X, Y, {"near": "knn:3"}, {"linear": PIPE}).fit(rng=0)
     assert (result.settings["learner"], result.settings["other"]) == ("near", "linear")
-    assert "(near)" in result.verdict or "No evidence" in result.verdict
-    with pytest.raises(ValueError, match="a learner with a name is"):
-        uv.CorrectedTTest(X, Y, {"a": "lda", "b": "knn:3"})
-    with pytest.raises(ValueError, match="both learners are called 'a'"):
-        uv.CorrectedTTest(X, Y, {"a": "lda"}, {"a": "knn:3"})
     models = {"line": "polynomial:1", "curve": "polynomial:5"}
     chosen = uv.select_model(AMOUNTS[0][:, :1], AMOUNTS[1], models, rng=0)
     assert chosen.table["learner"].tolist() == ["line", "curve"]
-    assert "line" in str(chosen)
     assert chosen.names == ("line", "curve")
 
 
-def test_predictions_of_three_classes_and_of_files(tmp_path):
+def test_predictions_of_three_classes():
     model = GaussianNB().fit(FLOWERS, SPECIES)
     probability = model.predict_proba(FLOWERS)
     frame = pd.DataFrame(probability, columns=model.classes_)
@@ -378,26 +311,13 @@ def test_predictions_of_three_classes_and_of_files(tmp_path):
     named = uv.Losses.from_predictions(SPECIES, given, loss="auc", pos_label="setosa")
     plain = uv.Losses.from_predictions(SPECIES == "setosa", {"a": probability[:, 0]}, loss="auc")
     assert named.means[0, 0] == named.means[1, 0] == plain.means[0, 0]
-    with pytest.raises(ValueError, match="use pos_label= for one of them against the rest"):
-        uv.Losses.from_predictions(SPECIES, given, loss="auc")
-    with pytest.raises(ValueError, match="must have a column for each of 3 classes"):
-        uv.Losses.from_predictions(SPECIES, {"a": probability[:, :2]}, loss="log")
-    with pytest.raises(ValueError, match="rows that sum to"):
-        uv.Losses.from_predictions(SPECIES, {"a": probability * 0.9}, loss="log")
-    with pytest.raises(ValueError, match="name them by the labels of y"):
-        uv.Losses.from_predictions(
-            SPECIES, {"a": frame.rename(columns={"setosa": "x"})}, loss="log"
-        )
-    table = pd.DataFrame({"y": Y, "p": X[:, 0] / 100, "q": X[:, 1] / 100})
-    table.to_csv(tmp_path / "p.csv", index=False)
-    by_file = uv.Losses.from_predictions("y", tmp_path / "p.csv", loss="brier")
-    by_frame = uv.Losses.from_predictions("y", table, loss="brier")
-    assert by_file.learners == ("p", "q")
-    np.testing.assert_allclose(by_file.means, by_frame.means, rtol=1e-14)
-    with pytest.raises(
-        ValueError, match="y='z' is not a column of predictions, which has 'y', 'p'"
+    for wrong, message in (
+        (probability[:, :2], "must have a column for each of 3 classes"),
+        (probability * 0.9, "rows that sum to"),
+        (frame.rename(columns={"setosa": "x"}), "name them by the labels of y"),
     ):
-        uv.Losses.from_predictions("z", table)
+        with pytest.raises(ValueError, match=message):
+            uv.Losses.from_predictions(SPECIES, {"a": wrong}, loss="log")
 
 
 @pytest.mark.parametrize(

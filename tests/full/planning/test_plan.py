@@ -188,8 +188,6 @@ def test_plans_survive_and_are_drawn(plan, tmp_path):
     assert plan.verdict in text
     assert plan.verdict in str(plan._repr_html_())
     assert plan.summary().as_markdown().startswith("## How many observations\n\n**")
-    with pytest.raises(ValueError, match="kind='curves' is unknown: this plan has power, width"):
-        plan.plot(kind="curves")
 
 
 def test_a_simulator_narrows_the_band(plan):
@@ -248,25 +246,12 @@ def test_a_difference_of_error_rates_has_the_stabilised_interval():
     assert predictor.width(30, 0.05) == plain.width(30, 0.05)
 
 
-def test_the_fits_of_the_curve_are_counted(plan):
-    alone = uv.plan(X, Y, "lda", "knn:1", difference=-0.1, curve=False, rng=0)
-    sizes = plan.curve_frame.query("~extrapolated")["learn_size"].nunique()
-    # Two learners, pairs of sets, 600 pairs; some are fitted again with one observation exchanged.
-    assert plan.n_fits - alone.n_fits >= sizes * 2 * 2 * 600
-
-
 def test_at_its_floor_a_plan_says_that_no_smaller_sample_can_be_planned():
     found = uv.plan(X, Y, "lda", "knn:1", difference=0.6, curve=False, rng=0)
     assert found.n_needed == found.settings["n_least"] == 40
-    assert found.verdict.startswith(
-        "40 observations are enough for 80% power at a difference of 0.6 (5% level), by the "
-    )
-    assert found.verdict.endswith(" With learning sets of 19 no smaller sample can be planned.")
-    assert "compatible with 40" not in found.verdict
+    assert "no smaller sample can be planned" in found.verdict
     rules = uv.Losses.from_predictions([0, 1] * 50, {"rule": [1, 0] * 5 + [0, 1] * 45})
-    alone = uv.plan(rules, learner="rule", width=0.9).verdict
-    assert alone.startswith("4 observations are enough for a 95% interval of width 0.9, by the ")
-    assert alone.endswith(". No smaller sample can be planned.")
+    assert uv.plan(rules, learner="rule", width=0.9).n_needed == 4
 
 
 def test_simulated_samples_without_an_error_count_as_such():
@@ -325,27 +310,8 @@ def test_a_ratio_is_planned_on_the_log_scale():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((X, Y, "lda", "knn:1"), {}, "one of difference, ratio and width must be given"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "width": 0.2}, "difference and width are gi"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0}, "difference must not be 0"),
-        ((X, Y, "lda", "knn:1"), {"ratio": 1}, "ratio must be positive and not 1, got 1"),
-        (
-            (X, X[:, 1], "ridge", "ridge:9"),
-            {"ratio": 0.9, "metric": "rmse"},
-            "^ratio= is about losses, but metric='rmse' is not a loss: use difference=$",
-        ),
-        ((X, Y, "lda"), {"difference": 0.1}, "difference compares two learners"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "power": 0.01}, "power must lie between alp"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "learn_size": 25}, "a pilot of 40 obser"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": 20}, "n must be at least 40 here"),
-        ((sampler, None, "lda"), {"width": 0.1, "groups": Y}, "groups does not apply here"),
-        ((X, None, "lda", "knn:1"), {"difference": 0.1}, "y is missing"),
-        ((X, Y), {"width": 0.1}, "learner is missing"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": [3]}, "n must be at least 40 here"),
         ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y does not apply here"),
-        ((X, Y, "lda", "knn:1"), {"difference": 5}, "difference must be below 1, got 5: it is in"),
-        ((X, Y, "lda"), {"width": 1}, "width must be below 1, got 1: it is in units of the loss"),
-        ((X, Y, "lda"), {"width": 0.1, "pilot_size": -3}, "pilot_size does not apply here"),
-        ((X, Y, "lda"), {"width": 0.1, "curve": "maybe"}, "curve must be True or False"),
         ((sampler, None, "lda"), {"width": 0.1, "n_pilots": "x"}, "n_pilots must be an integer"),
         ((sampler, None, "lda", "knn:1"), {"ratio": 0.9, "loss": "squared"}, "a simulator plans"),
     ],
@@ -353,16 +319,6 @@ def test_a_ratio_is_planned_on_the_log_scale():
 def test_what_cannot_be_planned_is_refused(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         uv.plan(*arguments, **options)
-
-
-def test_all_that_is_refused_is_refused_before_the_first_fit(monkeypatch):
-    def fit(*_: Any, **__: Any) -> None:
-        raise AssertionError("fitted")
-
-    monkeypatch.setattr(uv.UStatisticTest, "fit", fit)
-    for asked in ({"difference": 0.1, "n": [3]}, {"difference": 1.0}):
-        with pytest.raises(ValueError, match=r"n must be at least 40|difference must be below 1"):
-            uv.plan(X, Y, "lda", "knn:1", **asked)
 
 
 def test_curves_leave_out_sizes_that_learners_refuse():
@@ -401,9 +357,3 @@ def needed_at(rate: float, width: float) -> int:
     """The fewest observations for a rate that is known."""
     sizes = range(4, 1000)
     return next(n for n in sizes if OneRate(rate, 0.1, rate, rate).width(n, 0.05) <= width)
-
-
-def test_losses_of_learners_need_the_data():
-    losses = uv.evaluate(["lda", "knn:1"], X, Y, design=5, rng=0)
-    with pytest.raises(ValueError, match="losses of learners cannot be planned without the data"):
-        uv.plan(losses, difference=0.1)

@@ -313,16 +313,6 @@ def test_predictions_of_a_learner_with_edited_data_are_not_taken(tmp_path):
         uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
 
 
-def test_predictions_of_an_edited_learner_are_not_taken(tmp_path):
-    path, code = tmp_path / "run.json", SOURCE
-    first = module("mine", code).Learner()
-    uv.evaluate({"mine": first}, X, Y, 4, rng=0, checkpoint=path)
-    uv.evaluate({"mine": module("mine", code).Learner()}, X, Y, 4, rng=0, checkpoint=path)
-    edited = module("mine", code.replace("values * 2.0", "values * 3.0")).Learner()
-    with pytest.raises(ValueError, match="is of another call: learners differs"):
-        uv.evaluate({"mine": edited}, X, Y, 4, rng=0, checkpoint=path)
-
-
 def test_a_file_that_another_call_writes_is_refused(tmp_path):
     path = tmp_path / "run.json"
     refused = []

@@ -24,6 +24,7 @@ from matplotlib import pyplot
 
 import ucvtest as uv
 from tests.core.promises.own_errors import is_own
+from tests.support.cells import all_of_them
 from tests.support.paths import ROOT
 from ucvtest.data.groups import as_groups
 from ucvtest.methods.registry import TESTS
@@ -63,217 +64,115 @@ SKLEARN = {
     },
 }
 
+# fmt: off
 KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "from_pairs": (
-        uv.kernels.ustatistic.from_pairs,
-        {"D1": X[:8, :1] + L1, "D2": L2 * 1.0, "L1": L1, "L2": L2},
-    ),
-    "from_scores": (
-        uv.kernels.auc_ustatistic.from_scores,
-        {
-            "scores": X[:8, 0] + LEARNT,
-            "learnt": LEARNT,
-            "y": np.arange(8) // 4,
-            "other": X[:8, 1] - LEARNT,
-            "exact": False,
-            "cluster": np.arange(40) // 2,
-        },
-    ),
+    "from_pairs": (uv.kernels.ustatistic.from_pairs, {"D1": X[:8, :1] + L1, "D2": L2 * 1.0,
+        "L1": L1, "L2": L2}),
+    "from_scores": (uv.kernels.auc_ustatistic.from_scores, {"scores": X[:8, 0] + LEARNT,
+        "learnt": LEARNT, "y": np.arange(8) // 4, "other": X[:8, 1] - LEARNT, "exact": False,
+        "cluster": np.arange(40) // 2}),
     "auc": (uv.kernels.influence.auc, {"scores": HALVES * 1.0, "tested": HALVES, "y": Y}),
     "error": (uv.kernels.influence.error, {"losses": TESTED * 1.0, "tested": TESTED}),
     "ad_hoc_variances": (uv.kernels.influence.ad_hoc_variances, {"fold_values": X}),
     "moments": (uv.kernels.fold_covariance.moments, {"e": X[:, 0], "fold": FOLDS}),
     "moments_by_row": (uv.kernels.fold_covariance.moments_by_row, {"e": X[:, 0], "fold": FOLDS}),
     "hold_out": (uv.kernels.fold_covariance.hold_out, {"e": X[:, 0], "fold": FOLDS}),
-    "eigenvalues": (
-        uv.kernels.fold_covariance.eigenvalues,
-        {"sigma_squared": 1.0, "omega": 0.2, "gamma": 0.1, "n_obs": 24, "fold_size": 6},
-    ),
+    "eigenvalues": (uv.kernels.fold_covariance.eigenvalues, {"sigma_squared": 1.0, "omega": 0.2,
+        "gamma": 0.1, "n_obs": 24, "fold_size": 6}),
     "mean_fold_size": (uv.kernels.fold_covariance.mean_fold_size, {"sizes": [3, 4]}),
-    "variance_given_rho": (
-        uv.kernels.fold_covariance.variance_given_rho,
-        {"lambda2": 1.0, "rho": 0.2, "n_obs": 24, "fold_size": 6},
-    ),
-    "admissible_variances": (
-        uv.kernels.fold_covariance.admissible_variances,
-        {"lambda1": 0.1, "lambda2": 0.2, "n_obs": 24, "fold_size": 6, "width": 1.0},
-    ),
+    "variance_given_rho": (uv.kernels.fold_covariance.variance_given_rho, {"lambda2": 1.0,
+        "rho": 0.2, "n_obs": 24, "fold_size": 6}),
+    "admissible_variances": (uv.kernels.fold_covariance.admissible_variances, {"lambda1": 0.1,
+        "lambda2": 0.2, "n_obs": 24, "fold_size": 6, "width": 1.0}),
     "errors": (uv.kernels.leave_pair_out.errors, {"scores": HAT, "y": Y}),
-    "smoother_errors": (
-        uv.kernels.leave_pair_out.smoother_errors,
-        {"hat": HAT, "labelings": Y[None]},
-    ),
-    "nearest_neighbour_errors": (
-        uv.kernels.leave_pair_out.nearest_neighbour_errors,
-        {"nearest": NEAREST, "labelings": Y[None]},
-    ),
-    "complexity_bound": (
-        uv.kernels.permutation.complexity_bound,
-        {
-            "p_in": 0.1,
-            "n_obs": 20,
-            "n_minority": 9,
-            "n_drawn": 10,
-            "delta": 0.05,
-            "sampling": "bootstrap",
-        },
-    ),
+    "smoother_errors": (uv.kernels.leave_pair_out.smoother_errors, {"hat": HAT,
+        "labelings": Y[None]}),
+    "nearest_neighbour_errors": (uv.kernels.leave_pair_out.nearest_neighbour_errors,
+        {"nearest": NEAREST, "labelings": Y[None]}),
+    "complexity_bound": (uv.kernels.permutation.complexity_bound, {"p_in": 0.1, "n_obs": 20,
+        "n_minority": 9, "n_drawn": 10, "delta": 0.05, "sampling": "bootstrap"}),
     "effective_degrees": (uv.kernels.permutation.effective_degrees, {"smoother": HAT}),
-    "error_bound": (
-        uv.kernels.permutation.error_bound,
-        {"e_in": 0.1, "p_in": 0.1, "n_obs": 20, "delta": 0.05},
-    ),
-    "final_prediction_error": (
-        uv.kernels.permutation.final_prediction_error,
-        {"e_in": 0.1, "degrees": 2.0, "n_obs": 20},
-    ),
-    "generalization": (
-        uv.kernels.permutation.generalization,
-        {"predictions": Y[None], "permuted_y": Y[None], "y": Y, "loss": "zero_one"},
-    ),
-    "leave_one_out": (
-        uv.kernels.permutation.leave_one_out,
-        {"residuals": X[:, 0], "leverages": HAT[0]},
-    ),
-    "smoother_complexity": (
-        uv.kernels.permutation.smoother_complexity,
-        {"mean": 0.0, "variance": 1.0, "trace": 2.0, "total": 3.0, "n_obs": 20},
-    ),
-    "smoother_optimism": (
-        uv.kernels.permutation.smoother_optimism,
-        {"variance": 1.0, "trace": 2.0, "total": 3.0, "n_obs": 20},
-    ),
-    "vc_penalty": (
-        uv.kernels.permutation.vc_penalty,
-        {"e_in": 0.1, "degrees": 2.0, "n_obs": 20},
-    ),
+    "error_bound": (uv.kernels.permutation.error_bound, {"e_in": 0.1, "p_in": 0.1, "n_obs": 20,
+        "delta": 0.05}),
+    "final_prediction_error": (uv.kernels.permutation.final_prediction_error, {"e_in": 0.1,
+        "degrees": 2.0, "n_obs": 20}),
+    "generalization": (uv.kernels.permutation.generalization, {"predictions": Y[None],
+        "permuted_y": Y[None], "y": Y, "loss": "zero_one"}),
+    "leave_one_out": (uv.kernels.permutation.leave_one_out, {"residuals": X[:, 0],
+        "leverages": HAT[0]}),
+    "smoother_complexity": (uv.kernels.permutation.smoother_complexity, {"mean": 0.0,
+        "variance": 1.0, "trace": 2.0, "total": 3.0, "n_obs": 20}),
+    "smoother_optimism": (uv.kernels.permutation.smoother_optimism, {"variance": 1.0,
+        "trace": 2.0, "total": 3.0, "n_obs": 20}),
+    "vc_penalty": (uv.kernels.permutation.vc_penalty, {"e_in": 0.1, "degrees": 2.0, "n_obs": 20}),
 }
 
 OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "critical_values": (
-        uv.codes.critical_values,
-        {"alpha": 0.05, "n0": 6, "n1": [5, 6], "method": "wmw"},
-    ),
+    "critical_values": (uv.codes.critical_values, {"alpha": 0.05, "n0": 6, "n1": [5, 6],
+        "method": "wmw"}),
     "delsarte_bound": (uv.codes.delsarte_bound, {"n_errors": 1, "n": 12, "weight": 5}),
     "light_code_bounds": (uv.codes.light_code_bounds, {"n_errors": 1, "n": 12, "weight": 5}),
     "residue_class_sizes": (uv.codes.residue_class_sizes, {"n": 9, "weight": 4, "modulus": 7}),
     "spectral_bound": (uv.codes.spectral_bound, {"n_errors": 1, "n": 12, "weight": 5}),
     "supremum_pvalue": (uv.codes.supremum_pvalue, {"n_errors": 1, "n": 12, "weight": 5}),
-    "plot_critical_values": (
-        uv.codes.plot_critical_values,
-        {"table": uv.codes.critical_values(0.05, [5, 6], [5, 6]), "ax": None},
-    ),
-    **{
-        f"metrics.{name}": (getattr(uv.metrics, name), given)
-        for name, given in {
-            **{
-                averaged: {"average": "macro", "labels": [0]}
-                for averaged in ("f1", "precision", "recall", "jaccard")
-            },
-            "fbeta": {"beta": 2, "average": "macro", "labels": [0]},
-            "kappa": {"weights": "linear"},
-            "net_benefit": {"threshold": 0.2},
-            "partial_auc": {"max_fpr": 0.2},
-            "harrell": {"tau": 5.0},
-            "uno": {"tau": 5.0},
-            "auc": {"at": 5.0},
-            "brier": {"at": 5.0},
-            "integrated_brier": {"times": [1.0, 2.0]},
-            "Cells": {"function": np.trace, "limits": (0, 1), "greater_is_better": True},
-            "Moments": {"parts": np.add, "function": np.sum, "name": "mine", "output": "number"},
-        }.items()
-    },
-    "advise": (
-        uv.advise,
-        {
-            "n": 100,
-            "n_fits": 10**5,
-            "loss": "zero_one",
-            "learners": 2,
-            "goal": "test",
-            "about": "learner",
-        },
-    ),
-    **{
-        name: (getattr(uv.designs, name), {"design": RECOGNISED.get(name, DESIGN)})
-        for name in uv.designs.__all__
-        if name.endswith("_of") and name != "pairs_of"
-    },
-    "pairs_of": (
-        uv.designs.pairs_of,
-        {
-            "design": uv.designs.Design.from_indices(uv.designs.LeavePairOut().split(X, Y), 24),
-            "target": Y,
-        },
-    ),
+    "plot_critical_values": (uv.codes.plot_critical_values,
+        {"table": uv.codes.critical_values(0.05, [5, 6], [5, 6]), "ax": None}),
+    **{f"metrics.{name}": (getattr(uv.metrics, name), given) for name,
+        given in {**{averaged: {"average": "macro", "labels": [0]} for averaged in ("f1",
+        "precision", "recall", "jaccard")}, "fbeta": {"beta": 2, "average": "macro",
+        "labels": [0]}, "kappa": {"weights": "linear"}, "net_benefit": {"threshold": 0.2},
+        "partial_auc": {"max_fpr": 0.2}, "harrell": {"tau": 5.0}, "uno": {"tau": 5.0},
+        "auc": {"at": 5.0}, "brier": {"at": 5.0}, "integrated_brier": {"times": [1.0, 2.0]},
+        "Cells": {"function": np.trace, "limits": (0, 1), "greater_is_better": True},
+        "Moments": {"parts": np.add, "function": np.sum, "name": "mine",
+        "output": "number"}}.items()},
+    "advise": (uv.advise, {"n": 100, "n_fits": 10**5, "loss": "zero_one", "learners": 2,
+        "goal": "test", "about": "learner"}),
+    **{name: (getattr(uv.designs, name), {"design": RECOGNISED.get(name,
+        DESIGN)}) for name in uv.designs.__all__ if name.endswith("_of") and name != "pairs_of"},
+    "pairs_of": (uv.designs.pairs_of,
+        {"design": uv.designs.Design.from_indices(uv.designs.LeavePairOut().split(X, Y), 24),
+        "target": Y}),
     "KFold": (uv.designs.KFold, {"n_folds": 3, "n_repeats": 1, "stratify": True}),
-    "RandomSplits": (
-        uv.designs.RandomSplits,
-        {"n_splits": 3, "test_fraction": 0.2, "stratify": None},
-    ),
+    "RandomSplits": (uv.designs.RandomSplits, {"n_splits": 3, "test_fraction": 0.2,
+        "stratify": None}),
     "HoldOut": (uv.designs.HoldOut, {"test_fraction": 0.2, "stratify": False}),
     "DisjointSets": (uv.designs.DisjointSets, {"learn_size": 3, "n_draws": 3, "n_sets": 1}),
-    "Losses.from_arrays": (
-        uv.Losses.from_arrays,
-        {
-            "values": TESTED * 1.0,
-            "learning": ~TESTED,
-            "testing": TESTED,
-            "learners": ["a"],
-            "loss": "zero_one",
-            "y": Y,
-        },
-    ),
-    "Losses.from_scores": (
-        uv.Losses.from_scores,
-        {
-            "fold_scores": {"a": [0.1, 0.2], "b": [0.3, 0.1]},
-            "n_learn": 5,
-            "n_test": 5,
-            "design": "kfold",
-            "n_folds": None,
-            "greater_is_better": True,
-        },
-    ),
+    "Losses.from_arrays": (uv.Losses.from_arrays, {"values": TESTED * 1.0, "learning": ~TESTED,
+        "testing": TESTED, "learners": ["a"], "loss": "zero_one", "y": Y}),
+    "Losses.from_scores": (uv.Losses.from_scores, {"fold_scores": {"a": [0.1, 0.2], "b": [0.3,
+        0.1]}, "n_learn": 5, "n_test": 5, "design": "kfold", "n_folds": None,
+        "greater_is_better": True}),
     "Design.of_fixed_rules": (uv.designs.Design.of_fixed_rules, {"n_obs": 24}),
     "knn": (uv.learners.knn, {"k": 3}),
     "lda": (uv.learners.lda, {"priors": "empirical"}),
     "qda": (uv.learners.qda, {"priors": "empirical"}),
     "gaussian_nb": (uv.learners.gaussian_nb, {"priors": "empirical"}),
     "majority": (uv.learners.majority, {"tie": "first"}),
-    "polynomial": (
-        uv.learners.polynomial,
-        {"degree": 2, "lam": 0.0, "penalize_intercept": False, "scale": "sum"},
-    ),
+    "polynomial": (uv.learners.polynomial, {"degree": 2, "lam": 0.0, "penalize_intercept": False,
+        "scale": "sum"}),
     "ridge": (uv.learners.ridge, {"lam": 1.0, "penalize_intercept": False, "scale": "sum"}),
-    "kernel_ridge": (
-        uv.learners.kernel_ridge,
-        {"lam": 1.0, "kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 1, "scale": "sum"},
-    ),
+    "kernel_ridge": (uv.learners.kernel_ridge, {"lam": 1.0, "kernel": "rbf", "gamma": 1.0,
+        "degree": 3, "coef0": 1, "scale": "sum"}),
     "lasso": (uv.learners.lasso, {"lam": 0.1, "standardize": True, "scale": "mean"}),
     "elastic_net": (uv.learners.elastic_net, {"lam": 0.1, "l1_ratio": 0.5, "max_iter": 9}),
     "logistic": (uv.learners.logistic, {"lam": 0.1, "standardize": True, "max_iter": 9}),
     "cox": (uv.learners.cox, {"lam": 0.1, "ties": "efron", "scale": "sum", "max_iter": 9}),
     "smoother": (uv.learners.smoother, {"matrix": HAT}),
-    "hat_matrix": (
-        uv.learners.hat_matrix,
-        {"learner": uv.learners.ridge(1.0), "X": X, "learn_size": 22},
-    ),
+    "hat_matrix": (uv.learners.hat_matrix, {"learner": uv.learners.ridge(1.0), "X": X,
+        "learn_size": 22}),
     "knn_leave_p_out": (uv.learners.knn_leave_p_out, {"X": X, "y": Y, "k": 3, "learn_size": 12}),
-    "held_out_predictions": (
-        uv.learners.held_out_predictions,
-        {"hat": HAT, "y": X[:, 0], "held_out": [[0, 1], [2, 3]]},
-    ),
+    "held_out_predictions": (uv.learners.held_out_predictions, {"hat": HAT, "y": X[:, 0],
+        "held_out": [[0, 1], [2, 3]]}),
     "matrix_loss": (uv.losses.matrix_loss, {"matrix": [[0, 1], [2, 0]]}),
     "as_loss": (partial(uv.losses.as_loss, has_classes=True), {"loss": "zero_one"}),
     "as_design": (uv.designs.as_design, {"design": 4, "X": X, "y": Y}),
     "TestSpec": (uv.TestSpec, {"test": "corrected_t", "constructor": {}, "fit": {}}),
-    "resamples_for_precision": (
-        uv.resamples_for_precision,
-        {"precision": 0.1, "confidence": 0.99, "low": -1.0, "high": 1.0},
-    ),
+    "resamples_for_precision": (uv.resamples_for_precision, {"precision": 0.1, "confidence": 0.99,
+        "low": -1.0, "high": 1.0}),
     "survival": (uv.survival, {"time": X[:, 0] ** 2, "event": Y}),
 }
+# fmt: on
 
 RESULT = uv.NaiveTTest.from_losses(LOSSES).fit()
 GROUPS = as_groups(np.arange(24) % 12, 24)
@@ -322,31 +221,20 @@ class Hook:
     fitted = staticmethod(lambda test, result: None)
 
 
+# fmt: off
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    **{
-        f"{kind}.{name}": (getattr(made, name), {"alpha": 0.1} | more)
-        for kind, made, named in (
-            ("TestResult", RESULT, {"conf_int": {}, "plot": {"ax": None, "kind": "interval"}}),
-            ("Comparison", COMPARISON, {"plot": {"ax": None}}),
-        )
-        for name, more in (named | {"summary": {"with_verdict": True}, "summary_frame": {}}).items()
-    },
+    **{f"{kind}.{name}": (getattr(made, name), {"alpha": 0.1} | more) for kind, made,
+        named in (("TestResult", RESULT, {"conf_int": {}, "plot": {"ax": None,
+        "kind": "interval"}}), ("Comparison", COMPARISON, {"plot": {"ax": None}})) for name,
+        more in (named | {"summary": {"with_verdict": True}, "summary_frame": {}}).items()},
     "TestResult.confidence_interval": (RESULT.confidence_interval, {"confidence_level": 0.9}),
-    "Comparison.result": (
-        COMPARISON.result,
-        {"test": "naive_t", "learner": "lda", "other": COMPARISON.learners[1]},
-    ),
+    "Comparison.result": (COMPARISON.result, {"test": "naive_t", "learner": "lda",
+        "other": COMPARISON.learners[1]}),
     "TestResult.verdict_at": (RESULT.verdict_at, {"alpha": 0.1}),
     "TestResult.equivalence": (RESULT.equivalence, {"low": -0.2, "high": 0.2, "alpha": 0.1}),
     "TestResult.noninferiority": (RESULT.noninferiority, {"margin": 0.1, "alpha": 0.1}),
-    "EquivalenceResult.summary": (
-        RESULT.equivalence(-0.2, 0.2).summary,
-        {"with_verdict": True},
-    ),
-    "NoninferiorityResult.summary": (
-        RESULT.noninferiority(0.1).summary,
-        {"with_verdict": True},
-    ),
+    "EquivalenceResult.summary": (RESULT.equivalence(-0.2, 0.2).summary, {"with_verdict": True}),
+    "NoninferiorityResult.summary": (RESULT.noninferiority(0.1).summary, {"with_verdict": True}),
     "Comparison.best_set": (TOGETHER.best_set, {"alpha": 0.1, "test": "ustatistic"}),
     "Comparison.learner_frame": (TOGETHER.learner_frame, {"alpha": 0.1, "test": "ustatistic"}),
     "Comparison.intervals": (TOGETHER.intervals, {"alpha": 0.1}),
@@ -365,189 +253,77 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Design": (uv.designs.Design, {"learning": ~TESTED, "testing": TESTED}),
     "Design.checked": (uv.designs.Design.checked, {"learning": ~TESTED, "testing": TESTED}),
     "Design.leave_rest_out": (uv.designs.Design.leave_rest_out, {"learning": ~TESTED}),
-    "Design.from_indices": (
-        uv.designs.Design.from_indices,
-        {"splits": [([0, 1], [2]), ([1, 2], [0])], "n_obs": 3},
-    ),
+    "Design.from_indices": (uv.designs.Design.from_indices, {"splits": [([0, 1], [2]), ([1, 2],
+        [0])], "n_obs": 3}),
     "NestedKFold": (uv.designs.NestedKFold, {"n_folds": 3, "n_repeats": 2}),
-    "SplitHalves": (
-        uv.designs.SplitHalves,
-        {"n_splits": 3, "n_bisections": 2, "test_fraction": 0.2},
-    ),
-    **{
-        f"{name}.check": (made.check, {"n_obs": 24, "groups": GROUPS})
-        for name, made in NAMED.items()
-    },
+    "SplitHalves": (uv.designs.SplitHalves, {"n_splits": 3, "n_bisections": 2,
+        "test_fraction": 0.2}),
+    **{f"{name}.check": (made.check, {"n_obs": 24, "groups": GROUPS}) for name,
+        made in NAMED.items()},
     "Design.by_groups": (DESIGN.by_groups, {"groups": GROUPS}),
     "Design.check_groups": (DESIGN.check_groups, {"groups": GROUPS}),
     "Design.of_groups": (uv.designs.Design.of_fixed_rules(12).of_groups, {"groups": GROUPS}),
     "TestSpec.of": (uv.TestSpec.of, {"test": "naive_t", "options": {}}),
     "add_hook": (uv.hooks.add_hook, {"hook": Hook()}),
     "bars_by": (uv.hooks.bars_by, {"make_bar": None}),
-    "computed_from": (
-        uv.hooks.computed_from,
-        {"variables": pd.DataFrame(X), "features": pd.DataFrame(X**2)},
-    ),
+    "computed_from": (uv.hooks.computed_from, {"variables": pd.DataFrame(X),
+        "features": pd.DataFrame(X**2)}),
     "remove_hook": (uv.hooks.remove_hook, {"hook": Hook()}),
     "remove_logging": (uv.hooks.remove_logging, {"logs_to": "nowhere"}),
     "replace_logging": (uv.hooks.replace_logging, {"hook": Hook()}),
-    "warn_caller": (
-        uv.hooks.warn_caller,
-        {"message": "something happened", "category": uv.UcvtestWarning},
-    ),
-    "LeavePairOut.get_n_splits": (
-        uv.designs.LeavePairOut().get_n_splits,
-        {"X": X, "y": Y, "groups": None},
-    ),
+    "warn_caller": (uv.hooks.warn_caller, {"message": "something happened",
+        "category": uv.UcvtestWarning}),
+    "LeavePairOut.get_n_splits": (uv.designs.LeavePairOut().get_n_splits, {"X": X, "y": Y,
+        "groups": None}),
     "LeavePairOut.split": (uv.designs.LeavePairOut().split, {"X": X, "y": Y, "groups": None}),
-    "LeavePairOutTest.forecast": (
-        uv.LeavePairOutTest(X, Y, "lda").forecast,
-        {"n_permutations": 99, "n_jobs": None},
-    ),
-    "Losses.from_sklearn": (
-        uv.Losses.from_sklearn,
-        {
-            "results": {"a": SKLEARN},
-            "n_obs": 24,
-            "score": "accuracy",
-            "test_score": "test_score",
-            "cv": None,
-            "y": None,
-            "groups": None,
-            "pos_label": None,
-            "greater_is_better": None,
-        },
-    ),
+    "LeavePairOutTest.forecast": (uv.LeavePairOutTest(X, Y, "lda").forecast,
+        {"n_permutations": 99, "n_jobs": None}),
+    "Losses.from_sklearn": (uv.Losses.from_sklearn, {"results": {"a": SKLEARN}, "n_obs": 24,
+        "score": "accuracy", "test_score": "test_score", "cv": None, "y": None, "groups": None,
+        "pos_label": None, "greater_is_better": None}),
 }
 
 WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "Losses.from_predictions": (
-        uv.Losses.from_predictions,
-        {
-            "y": Y,
-            "predictions": {"a": Y, "b": 1 - Y},
-            "loss": "squared",
-            "groups": np.arange(24) // 2,
-            "pos_label": 1,
-        },
-    ),
-    "compare_losses": (
-        uv.compare_losses,
-        {
-            "losses": LOSSES,
-            "tests": ["naive_t"],
-            "baseline": 1,
-            "alternative": "less",
-            "correction": "holm",
-        },
-    ),
-    "StratifiedDesign.draw": (
-        uv.designs.KFold(3, stratify=True).draw,
-        {"n_obs": 24, "rng": np.random.default_rng(0), "groups": GROUPS, "strata": Y},
-    ),
-    **{
-        f"{name}.draw": (
-            made.draw,
-            {"n_obs": 24, "rng": np.random.default_rng(0), "groups": GROUPS},
-        )
-        for name, made in NAMED.items()
-    },
-    "DeLongTest.joint": (
-        uv.DeLongTest.joint,
-        {"losses": RANKED, "learners": ["a", "c"], "group_weight": "group"},
-    ),
-    "lasso_path": (
-        uv.learners.lasso_path,
-        {"lams": 5, "standardize": True, "scale": "mean", "max_iter": 9},
-    ),
-    "ridge_path": (
-        uv.learners.ridge_path,
-        {"lams": [1.0, 2.0], "penalize_intercept": False, "scale": "sum"},
-    ),
-    "plan": (
-        uv.plan,
-        {
-            "X": X,
-            "y": Y,
-            "learner": "lda",
-            "other": "majority",
-            "difference": 0.2,
-            "ratio": None,
-            "width": None,
-            "n": [30, 60],
-            "power": 0.8,
-            "alpha": 0.05,
-            "learn_size": 6,
-            "loss": "zero_one",
-            "pos_label": None,
-            "groups": None,
-            "curve": False,
-            "pilot_size": None,
-            "n_pilots": None,
-            "rng": 0,
-        },
-    ),
-    "plan of a simulator": (
-        uv.plan,
-        {
-            "X": sampler,
-            "learner": "ridge:1",
-            "other": "ridge:10",
-            "difference": 0.2,
-            "loss": "squared",
-            "pilot_size": 12,
-            "n_pilots": 2,
-            "rng": 0,
-        },
-    ),
-    "plan for rules": (
-        uv.plan,
-        {"X": RULES, "learner": "a", "other": "b", "difference": 0.2, "n": 30, "alpha": 0.05},
-    ),
-    "Advice.make": (
-        uv.advise(len(Y), 100).make,
-        {"X": X, "y": Y, "learner": "lda", "other": "knn:3"},
-    ),
-    "compare_variances": (
-        uv.InfluenceFunctionTest(X, Y, "lda").compare_variances,
-        {"n_repeats": 2, "schemes": ("monte_carlo",), "rng": 0, "n_jobs": 1, "batch_size": 2},
-    ),
-    "kappa_profile": (
-        USTATISTIC.kappa_profile,
-        {"c_values": [1], "n_pairs": 20, "rng": 0, "n_jobs": 1, "batch_size": 8},
-    ),
+    "Losses.from_predictions": (uv.Losses.from_predictions, {"y": Y, "predictions": {"a": Y,
+        "b": 1 - Y}, "loss": "squared", "groups": np.arange(24) // 2, "pos_label": 1}),
+    "compare_losses": (uv.compare_losses, {"losses": LOSSES, "tests": ["naive_t"], "baseline": 1,
+        "alternative": "less", "correction": "holm"}),
+    "StratifiedDesign.draw": (uv.designs.KFold(3, stratify=True).draw, {"n_obs": 24,
+        "rng": np.random.default_rng(0), "groups": GROUPS, "strata": Y}),
+    **{f"{name}.draw": (made.draw, {"n_obs": 24, "rng": np.random.default_rng(0),
+        "groups": GROUPS}) for name, made in NAMED.items()},
+    "DeLongTest.joint": (uv.DeLongTest.joint, {"losses": RANKED, "learners": ["a", "c"],
+        "group_weight": "group"}),
+    "lasso_path": (uv.learners.lasso_path, {"lams": 5, "standardize": True, "scale": "mean",
+        "max_iter": 9}),
+    "ridge_path": (uv.learners.ridge_path, {"lams": [1.0, 2.0], "penalize_intercept": False,
+        "scale": "sum"}),
+    "plan": (uv.plan, {"X": X, "y": Y, "learner": "lda", "other": "majority", "difference": 0.2,
+        "ratio": None, "width": None, "n": [30, 60], "power": 0.8, "alpha": 0.05, "learn_size": 6,
+        "loss": "zero_one", "pos_label": None, "groups": None, "curve": False, "pilot_size": None,
+        "n_pilots": None, "rng": 0}),
+    "plan of a simulator": (uv.plan, {"X": sampler, "learner": "ridge:1", "other": "ridge:10",
+        "difference": 0.2, "loss": "squared", "pilot_size": 12, "n_pilots": 2, "rng": 0}),
+    "plan for rules": (uv.plan, {"X": RULES, "learner": "a", "other": "b", "difference": 0.2,
+        "n": 30, "alpha": 0.05}),
+    "Advice.make": (uv.advise(len(Y), 100).make, {"X": X, "y": Y, "learner": "lda",
+        "other": "knn:3"}),
+    "compare_variances": (uv.InfluenceFunctionTest(X, Y, "lda").compare_variances,
+        {"n_repeats": 2, "schemes": ("monte_carlo",), "rng": 0, "n_jobs": 1, "batch_size": 2}),
+    "kappa_profile": (USTATISTIC.kappa_profile, {"c_values": [1], "n_pairs": 20, "rng": 0,
+        "n_jobs": 1, "batch_size": 8}),
 }
 
 FILES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    **{
-        f"curves.{name}": (
-            getattr(uv.curves, name),
-            {
-                "y": Y,
-                "predictions": {"a": Y / 2 + 0.25},
-                "pos_label": 1,
-                "groups": None,
-                "fold": None,
-                grid: None if grid == "thresholds" else 3,
-                "alpha": 0.05,
-                "rng": 0,
-            },
-        )
-        for name, grid in {
-            "roc": "thresholds",
-            "precision_recall": "thresholds",
-            "decision": "thresholds",
-            "calibration": "bins",
-        }.items()
-    },
-    "Losses.from_correct": (
-        uv.Losses.from_correct,
-        {"correct": {"a": [True, False] * 12}, "groups": np.arange(24) // 2},
-    ),
-    "TestResult.save_plot": (
-        RESULT.save_plot,
-        {"path": "a.png", "alpha": 0.1, "dpi": 50, "kind": "interval"},
-    ),
+    **{f"curves.{name}": (getattr(uv.curves, name), {"y": Y, "predictions": {"a": Y / 2 + 0.25},
+        "pos_label": 1, "groups": None, "fold": None, grid: None if grid == "thresholds" else 3,
+        "alpha": 0.05, "rng": 0}) for name, grid in {"roc": "thresholds",
+        "precision_recall": "thresholds", "decision": "thresholds",
+        "calibration": "bins"}.items()},
+    "Losses.from_correct": (uv.Losses.from_correct, {"correct": {"a": [True, False] * 12},
+        "groups": np.arange(24) // 2}),
+    "TestResult.save_plot": (RESULT.save_plot, {"path": "a.png", "alpha": 0.1, "dpi": 50,
+        "kind": "interval"}),
     "Comparison.save_plot": (COMPARISON.save_plot, {"path": "a.svg", "alpha": 0.1, "dpi": 50}),
     "ModelSelection.save_plot": (SELECTION.save_plot, {"path": "a.svg", "dpi": 50}),
     "SamplePlan.save_plot": (PLAN.save_plot, {"path": "a.svg", "dpi": 50, "kind": "power"}),
@@ -555,24 +331,20 @@ FILES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Losses.load .npz": (uv.Losses.load, {"path": "losses.npz", "max_bytes": 10**6}),
     "Losses.load .json": (uv.Losses.load, {"path": "losses.json", "max_bytes": 10**6}),
 }
+# fmt: on
 """Those that name files; the test runs in a folder of its own."""
 
+# fmt: off
 WRITTEN: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "TestResult.from_dict": (uv.TestResult.from_dict, RESULT.to_dict()),
     "Comparison.from_dict": (uv.Comparison.from_dict, COMPARISON.to_dict()),
     "Losses.from_dict": (uv.Losses.from_dict, LOSSES.to_dict()),
-    **{
-        f"{type(saved).__name__}.from_dict": (type(saved).from_dict, saved.to_dict())
-        for saved in (
-            RESULT.equivalence(-0.2, 0.2),
-            RESULT.noninferiority(0.1),
-            JOINT.joint_test(),
-            PLAN,
-            SELECTION,
-        )
-    },
+    **{f"{type(saved).__name__}.from_dict": (type(saved).from_dict,
+        saved.to_dict()) for saved in (RESULT.equivalence(-0.2, 0.2), RESULT.noninferiority(0.1),
+        JOINT.joint_test(), PLAN, SELECTION)},
     "Comparison.from_dict simultaneous": (uv.Comparison.from_dict, TOGETHER.to_dict()),
 }
+# fmt: on
 
 RUNS: dict[str, Any] = {
     "predictions": ["a", "b"],
@@ -594,6 +366,7 @@ READERS: dict[str, dict[str, Any]] = {
 }
 """What all tests can be made from."""
 
+# fmt: off
 NOT_CALLED = {
     "UcvtestWarning": "a class of warnings",
     "SlowFitsWarning": "a class of warnings",
@@ -634,6 +407,7 @@ NOT_CALLED = {
     "to_dict": "no arguments",
     "to_json": "arguments of json.dumps, whose errors name them",
 }
+# fmt: on
 """Why some are not called here: by their name, their class, or the name of the method."""
 
 UNCALLED_CLASSES = {
@@ -652,24 +426,8 @@ UNCALLED_CLASSES = {
 SNAPSHOT = json.loads((ROOT / "tests/core/promises/public_names.json").read_text())
 
 SMALL = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    0.5,
-    -0.5,
-    math.nan,
-    math.inf,
-    "x",
-    "",
-    b"x",
-    [],
-    {},
-    (),
-    [1, [2]],
+    *(None, True, -1, 0, 1, 2, 3, 0.5, -0.5, math.nan, math.inf),
+    *("x", "", b"x", [], {}, (), [1, [2]]),
 ]
 HUGE = [10**7, 10**30, 10**400, 1e300, -1e300, 1e-320]
 ARRAYS = [
@@ -708,6 +466,11 @@ FEW = settings(
 )
 
 
+def tried(number: int) -> settings:
+    """How many examples: a third of them, and ten times as many with UCVTEST_CELLS=all."""
+    return settings(FEW, max_examples=10 * number if all_of_them() else number // 3)
+
+
 def answered(call: Callable[[], Any], shown: Any) -> Any:
     """What a call returns; None where the package refuses its arguments in its own words."""
     with warnings.catch_warnings():
@@ -739,10 +502,10 @@ def plain_call(
     answered(lambda: function(**chosen), (name, chosen))
 
 
+# fmt: off
 OPTIONS: dict[str, list[Any]] = {
     "null_value": [*SMALL, *HUGE, *ARRAYS],
     "alternative": [*SMALL, *ARRAYS, "less", "greater"],
-    # A function is a loss, and what it raises is its own.
     "loss": [*SMALL, *ARRAYS[:-1], "zero_one", "log", "squared", "auc", [[0, 1], [2, 0]]],
     "pos_label": [*SMALL, *ARRAYS],
     "groups": [*ARRAYS, np.arange(24) // 2],
@@ -755,6 +518,7 @@ OPTIONS: dict[str, list[Any]] = {
     "batch_size": [None, 0, 1.5, 1, 3, "x", *ARRAYS],
     "progress": [False],
 }
+# fmt: on
 """What replaces arguments of tests; other options take all small values."""
 
 WORK = {
@@ -879,140 +643,80 @@ def read_from_mlflow(data: Any, run_id: str) -> None:
         plain_call(data, {"from_mlflow": (uv.Losses.from_mlflow, given)}, [*SMALL, *ARRAYS[:-1]])
 
 
-class TestFew:
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_kernels(self, data):
-        plain_call(data, KERNELS)
-
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_codes_designs_and_the_rest(self, data):
-        plain_call(data, OTHERS)
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_tests(self, data):
-        fitted_call(data)
-
-    @settings(FEW, max_examples=60)
-    @given(st.data())
-    def test_comparisons(self, data):
-        compared_call(data)
-
-    @pytest.mark.usefixtures("no_hooks")
-    @settings(FEW, max_examples=200)
-    @given(st.data())
-    def test_methods(self, data):
-        plain_call(data, METHODS)
-        pyplot.close("all")
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_simulations_and_what_draws(self, data):
-        # No huge numbers, which only ask for work; a function's errors are its own.
-        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
-
-    @pytest.mark.usefixtures("folder")
-    @settings(FEW, max_examples=80)
-    @given(st.data())
-    def test_files(self, data):
-        # What is not there is Python's to refuse, with its name.
-        with suppress(FileNotFoundError):
-            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
-
-    @settings(FEW, max_examples=100)
-    @given(st.data())
-    def test_dictionaries(self, data):
-        written_call(data)
-
-    @settings(FEW, max_examples=80)
-    @given(st.data())
-    def test_losses_and_formulas(self, data):
-        read_call(data)
-
-    @pytest.mark.usefixtures("folder", "no_hooks")
-    @settings(FEW, max_examples=40)
-    @given(st.data())
-    def test_autolog(self, data):
-        pytest.importorskip("mlflow")
-        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
-        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
-
-    @pytest.mark.filterwarnings("ignore")
-    @settings(FEW, max_examples=30)
-    @given(st.data())
-    def test_mlflow_tables(self, run_id, data):
-        read_from_mlflow(data, run_id)
+@tried(300)
+@given(st.data())
+def test_kernels(data):
+    plain_call(data, KERNELS)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-class TestMany:
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_kernels(self, data):
-        plain_call(data, KERNELS)
+@tried(300)
+@given(st.data())
+def test_codes_designs_and_the_rest(data):
+    plain_call(data, OTHERS)
 
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_codes_designs_and_the_rest(self, data):
-        plain_call(data, OTHERS)
 
-    @settings(FEW, max_examples=5000)
-    @given(st.data())
-    def test_tests(self, data):
-        fitted_call(data)
+@tried(100)
+@given(st.data())
+def test_tests(data):
+    fitted_call(data)
 
-    @settings(FEW, max_examples=3000)
-    @given(st.data())
-    def test_comparisons(self, data):
-        compared_call(data)
 
-    @pytest.mark.usefixtures("no_hooks")
-    @settings(FEW, max_examples=6000)
-    @given(st.data())
-    def test_methods(self, data):
-        plain_call(data, METHODS)
-        pyplot.close("all")
+@tried(60)
+@given(st.data())
+def test_comparisons(data):
+    compared_call(data)
 
-    @settings(FEW, max_examples=2000)
-    @given(st.data())
-    def test_simulations_and_what_draws(self, data):
-        # No huge numbers, which only ask for work; a function's errors are its own.
-        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
 
-    @pytest.mark.usefixtures("folder")
-    @settings(FEW, max_examples=1000)
-    @given(st.data())
-    def test_files(self, data):
-        # What is not there is Python's to refuse, with its name.
-        with suppress(FileNotFoundError):
-            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+@pytest.mark.usefixtures("no_hooks")
+@tried(200)
+@given(st.data())
+def test_methods(data):
+    plain_call(data, METHODS)
+    pyplot.close("all")
 
-    @settings(FEW, max_examples=3000)
-    @given(st.data())
-    def test_dictionaries(self, data):
-        written_call(data)
 
-    @settings(FEW, max_examples=2000)
-    @given(st.data())
-    def test_losses_and_formulas(self, data):
-        read_call(data)
+@tried(100)
+@given(st.data())
+def test_simulations_and_what_draws(data):
+    # No huge numbers, which only ask for work; a function's errors are its own.
+    plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
 
-    @pytest.mark.usefixtures("folder", "no_hooks")
-    @settings(FEW, max_examples=500)
-    @given(st.data())
-    def test_autolog(self, data):
-        pytest.importorskip("mlflow")
-        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
-        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
 
-    @pytest.mark.filterwarnings("ignore")
-    @settings(FEW, max_examples=300)
-    @given(st.data())
-    def test_mlflow_tables(self, run_id, data):
-        read_from_mlflow(data, run_id)
+@pytest.mark.usefixtures("folder")
+@tried(80)
+@given(st.data())
+def test_files(data):
+    # What is not there is Python's to refuse, with its name.
+    with suppress(FileNotFoundError):
+        plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+
+
+@tried(100)
+@given(st.data())
+def test_dictionaries(data):
+    written_call(data)
+
+
+@tried(80)
+@given(st.data())
+def test_losses_and_formulas(data):
+    read_call(data)
+
+
+@pytest.mark.usefixtures("folder", "no_hooks")
+@tried(40)
+@given(st.data())
+def test_autolog(data):
+    pytest.importorskip("mlflow")
+    given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
+    plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@tried(30)
+@given(st.data())
+def test_mlflow_tables(run_id, data):
+    read_from_mlflow(data, run_id)
 
 
 @pytest.mark.usefixtures("folder", "no_hooks")

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
+from tests.support.cells import all_of_them
 from tests.support.samples import (
     breast_cancer,
     diabetes,
@@ -66,26 +68,6 @@ def test_its_name_makes_it_again(text):
     assert learner.backend == "jax"
 
 
-@pytest.mark.seconds(40, reason="Numba compiles, once in a clone")
-@each_learner
-def test_predictions_have_the_shape_of_the_sets(text):
-    sample, output = sample_for(text)
-    learning = learning_sets(sample, 30, 7)
-    found = evaluate(sample, text, output, learning)
-    assert found.values.shape == learning.shape
-    assert (np.isnan(found.values) == learning).all()
-
-
-@each_learner
-def test_it_is_deterministic_and_knows_no_batches(text):
-    sample, output = sample_for(text)
-    learning = learning_sets(sample, 30, 7)
-    together = evaluate(sample, text, output, learning).values
-    np.testing.assert_array_equal(evaluate(sample, text, output, learning).values, together)
-    one_by_one = [evaluate(sample, text, output, row[None]).values[0] for row in learning]
-    np.testing.assert_array_equal(one_by_one, together)
-
-
 @each_learner
 def test_the_order_of_rows_does_not_matter(text):
     sample, output = sample_for(text)
@@ -121,3 +103,20 @@ def test_it_fits_nothing_to_missing_values(text):
     holey = make_sample(features, response_of(sample, every), as_classes=as_classes)
     with pytest.raises(ValueError, match=r"X contains nan at row 3, column 0"):
         evaluate(holey, text, output, learning_sets(holey, 30, 2))
+
+
+@pytest.mark.seconds(40, reason="Numba compiles, once in a clone")
+@each_learner
+def test_it_is_deterministic_and_knows_neither_batches_nor_the_flag_for_float64(text):
+    sample, output = sample_for(text)
+    learning = learning_sets(sample, 30, 7)
+    together = evaluate(sample, text, output, learning).values
+    assert together.dtype == np.float64
+    assert (np.isnan(together) == learning).all()
+    np.testing.assert_array_equal(evaluate(sample, text, output, learning).values, together)
+    one_by_one = [evaluate(sample, text, output, row[None]).values[0] for row in learning]
+    np.testing.assert_array_equal(one_by_one, together)
+    if all_of_them() or text in ("lda", "qda", "knn:3", "ridge:1.0"):
+        with jax.enable_x64(True):
+            on = evaluate(sample, text, output, learning).values
+        np.testing.assert_array_equal(on, together)

@@ -47,14 +47,13 @@ def test_is_refused_in_the_words_of_scikit_learn(estimator, message):
         raise AssertionError("refused after the first fit")
 
     for backend in ("auto", "sklearn"):
-        with pytest.raises(ValueError, match="is refused by scikit-learn: The " + message):
+        with pytest.raises(ValueError, match=f"is refused by scikit-learn: .*{message}"):
             uv.evaluate([never, estimator], X, Y, 3, backend=backend, rng=0)
 
 
 def test_solvers_and_penalties_that_do_not_go_together():
-    estimator = LogisticRegression(l1_ratio=1.0)
     with pytest.raises(ValueError, match=r"is refused by scikit-learn: .*lbfgs"):
-        uv.CorrectedTTest(X, Y, estimator, "majority")
+        uv.CorrectedTTest(X, Y, LogisticRegression(l1_ratio=1.0), "majority")
 
 
 def test_what_a_search_sets_is_its_own():
@@ -66,29 +65,23 @@ def test_what_a_search_sets_is_its_own():
 @pytest.mark.parametrize(
     "estimator",
     [
-        LogisticRegression(),
         LogisticRegression(max_iter=3),
         make_pipeline(StandardScaler(), LogisticRegression(max_iter=2, random_state=1)),
-        LogisticRegression(C=10, max_iter=20),
     ],
 )
 class TestStopsEarly:
     def test_is_noted(self, estimator):
-        estimator = clone(estimator)
-        test = uv.CorrectedTTest(FEATURES, LABELS, estimator, "majority")
+        test = uv.CorrectedTTest(FEATURES, LABELS, clone(estimator), "majority")
         notes = " ".join(test.fit(rng=0).notes)
-        assert "before it has converged" in notes
-        assert "max_iter" in notes
-        assert "backend='sklearn'" in notes
+        for words in ("before it has converged", "max_iter", "backend='sklearn'"):
+            assert words in notes
 
-    def test_warns_where_there_are_no_notes(self, estimator):
+    def test_warns_where_there_are_no_notes_but_not_of_scikit_learn_itself(self, estimator):
         with pytest.warns(uv.UcvtestWarning, match="before it has converged"):
             uv.evaluate(estimator, FEATURES, LABELS, 3, rng=0)
-
-    def test_nothing_is_said_of_scikit_learn_itself(self, estimator):
-        data = (FEATURES, LABELS, estimator, "majority")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            data = (FEATURES, LABELS, estimator, "majority")
             result = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
         assert not any("converged" in note for note in result.notes)
 

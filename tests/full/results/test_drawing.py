@@ -60,11 +60,6 @@ def test_chosen_interval_first_then_the_others_that_exist(ax: Axes) -> None:
     assert ax.get_title(loc="left") == "lda minus knn:3"
 
 
-def test_title_without_learners_is_the_method(ax: Axes) -> None:
-    replace(RESULT, settings={}).plot(ax)
-    assert ax.get_title(loc="left") == "U-statistic test"
-
-
 def test_alpha_changes_the_chosen_interval(ax: Axes) -> None:
     RESULT.plot(ax, alpha=0.2)
     assert labels(ax)[0] == "unbiased, 80%"
@@ -116,22 +111,9 @@ def test_save_plot(tmp_path: Path, suffix: str) -> None:
     assert (tmp_path / f"plot.{suffix}").read_bytes().startswith(start)
 
 
-def test_save_plot_resolution(tmp_path: Path) -> None:
-    RESULT.save_plot(tmp_path / "small.png", dpi=50)
-    RESULT.save_plot(tmp_path / "large.png", dpi=200)
-    sizes = [(tmp_path / name).read_bytes()[16:20] for name in ("small.png", "large.png")]
-    assert 3.9 < int.from_bytes(sizes[1]) / int.from_bytes(sizes[0]) < 4.1
-
-
 def test_nothing_to_draw_is_no_error(ax: Axes) -> None:
     empty = replace(RESULT, estimate=math.nan, se=math.nan, null_value=math.nan, tables={})
     assert interval_lines(empty.plot(ax)) == []
-
-
-def test_alpha_outside_its_range(ax: Axes) -> None:
-    with pytest.raises(ValueError) as error:
-        RESULT.plot(ax, alpha=1.5)
-    assert str(error.value) == "alpha must lie between 0 and 1, got 1.5: use 0.05 for 95%"
 
 
 def test_new_figure_comes_from_pyplot_and_files_leave_it_alone(tmp_path: Path) -> None:
@@ -194,23 +176,9 @@ def test_the_interval_comes_first_where_there_is_one():
     assert replace(RESULT, se=math.nan).plot_kinds == ("interval",)
 
 
-def test_the_default_kind_is_the_first(ax):
-    assert replace(PICTURED, se=math.nan).plot(ax=ax).get_xlabel() == "wrong pairs"
-
-
-def test_a_kind_that_the_result_has_not_is_refused(ax):
-    with pytest.raises(ValueError, match="this result has interval, null distribution"):
-        PICTURED.plot(ax=ax, kind="histogram")
-
-
 def test_the_status_is_told_below_a_picture(ax):
     replace(PICTURED, status="too few permutations").plot(ax=ax, kind="null distribution")
     assert "too few permutations" in [text.get_text() for text in ax.texts]
-
-
-def test_a_picture_can_be_written_to_a_file(tmp_path):
-    PICTURED.save_plot(tmp_path / "null.png", kind="null distribution")
-    assert (tmp_path / "null.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("mark", ["line", "broken"])

@@ -53,21 +53,6 @@ def test_intervals_cover_as_often_as_before():
     assert COVERAGE["width"].between(0.9, 1.42).all()
 
 
-def test_a_table_counts_what_covers():
-    row = {"part": "pairs", "problem": "strips", "n": 60, "variant": 0, "ok": True, "truth": 0.0}
-    row |= {"se": 0.1, "df": 59.0, "slope": -3.5, "se_slope": 0.0, "mc_se_slope": 0.0}
-    estimates = {0.1: (1, 1, 1), 0.24: (0, 1, 1), 0.29: (0, 1, 0), -0.19: (1, 0, 0)}
-    rows = [row | {"estimate": each} for each in estimates]
-    table = study.coverage_table([*rows, {**row, "ok": False}, {"part": "agreement"}])
-    shares = np.mean(list(estimates.values()), axis=0)
-    assert table[["samples", "answered"]].to_numpy().tolist() == [[5, 4]]
-    assert table[list(study.RULES)].to_numpy() == pytest.approx(shares[None])
-    assert table[["lost", "gained"]].to_numpy().tolist() == [[1, 0]]
-    assert table["width before"][0] == pytest.approx(1.22, abs=0.02)
-    assert table["width"][0] == pytest.approx(1.107, abs=0.002)
-    assert study.totals(table).loc["pairs", "after"] == 50
-
-
 @pytest.mark.parametrize("counts", study.COUNTS)
 @pytest.mark.parametrize(
     "name",

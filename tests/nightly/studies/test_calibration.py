@@ -1,7 +1,6 @@
 """The calibration study: true values, what is counted, and a guard against regressions."""
 
 from itertools import combinations
-from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -10,35 +9,21 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import ucvtest as uv
-from studies.calibration import truth
-from studies.calibration.columns import on_columns
-from studies.calibration.files import note_seconds, seconds_noted
-from studies.calibration.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
+from studies.calibration.files import seconds_noted
+from studies.calibration.plan import GROUPS
 from studies.calibration.problems import Problem, problems
 from studies.calibration.promises import KNOWN_MISSES, cell_bound, known_misses, promises_kept
-from studies.calibration.report import END, START, update_page
 from studies.calibration.rules import population_rules
-from studies.calibration.side_by_side import OF_UNSTABLE, unstable_table
 from studies.calibration.simulation import SampleRun, group_of, rows_of_sample, run_chunk
-from studies.calibration.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
+from studies.calibration.table import cells_of
 from studies.calibration.truth import (
-    LEAST_BLOCKS,
-    LEAST_SETS,
-    MOST_SETS,
-    PILOT_BLOCKS,
-    PILOT_SETS,
-    PILOT_STREAM,
-    STREAM,
-    sets_needed,
     true_values,
-    true_values_of_cells,
 )
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners.adapters.coerce import as_learner
 
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""
@@ -94,30 +79,6 @@ def test_auc_on_the_population(rng):
         scores = Evaluator(problem.sample, learner, "score").predict(learnt, ~learnt, np.zeros(1))
         expected = roc_auc_score(problem.response[rest], scores.values[0, rest])
         assert rules.aucs(learning)[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_rules_from_one_class_predict_it(rng):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    members = np.flatnonzero(problem.response == 1)[:10]
-    others = np.flatnonzero(problem.response == 0)[:2]
-    learning = np.repeat([[True] * 10 + [False] * 2], 1, axis=0)
-    for rules in population_rules(problem, np.r_[members, others]):
-        expected = (problem.response == 0).sum() / 290
-        assert rules.risks(learning)[0] == pytest.approx(expected)
-
-
-def test_learners_of_one_learning_set_at_a_time(rng):
-    def threshold(X, y, new):
-        return (new[:, 0] > X[:, 0].mean()).astype(int)
-
-    problem = make_problem(rng, (threshold, "lda"))
-    members = problem.draw(rng, 20)
-    learning = KFold(2).draw(20, rng).learning
-    rest = np.setdiff1d(np.arange(300), members[learning[0]])
-    cut = problem.features[members[learning[0]], 0].mean()
-    wrong = (problem.features[rest, 0] > cut) != problem.response[rest]
-    risks = population_rules(problem, members)[0].risks(learning)
-    assert risks[0] == pytest.approx(wrong.mean())
 
 
 def test_true_values_agree_with_all_learning_sets(rng):
@@ -184,14 +145,6 @@ def test_intervals_read_off_a_fit_are_those_of_a_fit_of_their_own(
     assert row["pvalue"] == pytest.approx(result.pvalue, rel=1e-9, nan_ok=True)
 
 
-def test_true_ratios_by_the_delta_method(rng):
-    problem = make_problem(rng, ("ridge:1", "ridge:50"), loss="squared")
-    found = true_values(problem, 20, n_sets=200)
-    other = found["error"] - found["difference"]
-    assert found["ratio"] == pytest.approx(found["error"] / other)
-    assert 0 < found["ratio_se"] < 0.1
-
-
 def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
     monkeypatch.setattr("studies.calibration.simulation.CHUNK", 2)
     problem = make_problem(rng, ("lda", "nearest_centroid"))
@@ -201,106 +154,6 @@ def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
     assert not run_chunk(problem, 40, 0, "losses", tmp_path)
     assert path.read_bytes() == before
     assert list(seconds_noted(tmp_path)) == [path.name]
-
-
-def test_the_table_is_made_of_the_samples_that_are_asked_for(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr("studies.calibration.simulation.CHUNK", 1)
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    for chunk in (0, MANY // CHUNK):
-        run_chunk(problem, 40, chunk, "further", tmp_path)
-    rows, missing = read_samples(problem, tmp_path)
-    assert set(rows["number"]) == {0}  # the other one is beyond the plan
-    planned = len(list(chunks({problem.name: problem})))
-    assert missing == planned - 1
-    assert earlier_rows(tmp_path).empty
-
-
-def test_the_last_time_of_a_part_counts(tmp_path):
-    for seconds in (3.0, 2.0):
-        note_seconds(tmp_path, "a.csv", seconds)
-    assert seconds_noted(tmp_path) == {"a.csv": 2.0}
-
-
-def _pilot(problem, learn_size):
-    """The learning sets that say how many are needed, drawn and judged again."""
-    numbers = {"n_sets": PILOT_SETS, "n_blocks": PILOT_BLOCKS, "stream": PILOT_STREAM}
-    return truth._values(problem, (learn_size, 0, False), **numbers)
-
-
-def test_a_pilot_says_how_many_learning_sets_are_needed(rng):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    pilot = _pilot(problem, 100)
-    error, difference = 0.001, 0.0005
-    of_error = ceil(pilot["sets"] * (pilot["error_se"] / error) ** 2)
-    of_both = ceil(pilot["sets"] * (pilot["difference_se"] / difference) ** 2)
-    assert LEAST_SETS < of_error < of_both < MOST_SETS
-    assert sets_needed(problem, 100, wanted={"error": error}) == of_error
-    for names in (("error", "difference"), ("difference", "error")):
-        both = {name: {"error": error, "difference": difference}[name] for name in names}
-        assert sets_needed(problem, 100, wanted=both) == of_both
-    assert sets_needed(problem, 100, wanted={"error": 1.0, "difference": 0.0}) == LEAST_SETS
-    assert sets_needed(problem, 100, wanted={"error": 1e-9}) == MOST_SETS
-
-
-def test_the_pilot_is_not_used_further(rng):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    pilot, found = _pilot(problem, 100), true_values(problem, 100, n_sets=PILOT_SETS)
-    assert (pilot["stream"], found["stream"]) == (PILOT_STREAM, STREAM)
-    numbers = {"n_sets": PILOT_SETS, "n_blocks": LEAST_BLOCKS}
-    again = truth._values(problem, (100, 0, False), stream=STREAM, **numbers)
-    same_as_pilot = truth._values(problem, (100, 0, False), stream=PILOT_STREAM, **numbers)
-    assert found == again
-    assert found["error"] != same_as_pilot["error"]
-
-
-def test_a_pilot_without_numbers_asks_for_all(rng, monkeypatch):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    values = {"error_se": np.nan, "sets": PILOT_SETS}
-    monkeypatch.setattr(truth, "_values", lambda *of, **numbers: values)
-    assert sets_needed(problem, 20, wanted={"error": 0.1}) == MOST_SETS
-
-
-def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    needed = pd.DataFrame(
-        {"learn_size": 20, "learn_positive": 0, "auc": False, "target": "error", "n_obs": 40}
-        | {"procedure": "corrected_t", "estimate": [0.1, 0.4]}
-    )
-    first, again, renewed_values = (
-        true_values_of_cells(problem, needed, tmp_path, lambda words: None, renew=renew)
-        for renew in (False, False, True)
-    )
-    pd.testing.assert_frame_equal(first, again)
-    pd.testing.assert_frame_equal(first, renewed_values)  # precise, and so left alone
-    # Files of earlier code name neither the stream nor, some of them, the number of sets.
-    path = tmp_path / f"truth-{problem.name}.csv"
-    for lost in (["stream"], ["stream", "sets"]):
-        earlier = first.assign(error=0.5).drop(columns=lost)
-        earlier.to_csv(path, index=False)
-        kept, renewed_values = (
-            true_values_of_cells(problem, needed, tmp_path, lambda words: None, renew=renew)
-            for renew in (False, True)
-        )
-        assert kept["error"].item() == 0.5
-        pd.testing.assert_frame_equal(first, renewed_values)
-    strict = needed.assign(estimate=[0.1, 0.101])
-    (found,) = true_values_of_cells(
-        problem, strict, tmp_path, lambda words: None, renew=True
-    ).to_dict("records")
-    assert found["sets"] > first["sets"].item()
-    assert found["error_se"] < first["error_se"].item()
-
-
-def test_the_plan_has_many_samples_where_fits_are_quick():
-    known = problems()
-    for name, n_obs in (("equal", 500), ("weak", 200), ("weak_2", 12), ("bates_20", 100)):
-        assert samples_wanted(known[name], n_obs, "ustatistic") == MANY
-    forests = known["friedman_trees"]
-    assert forests.only_folds
-    wanted = {group: samples_wanted(forests, 100, group) for group in GROUPS}
-    assert wanted == dict.fromkeys(GROUPS, 0) | {"losses": 60}
-    assert samples_wanted(known["weak"], 41, "ustatistic") == 0
-    assert samples_wanted(known["null_2"], 100, "losses") == 0
 
 
 def test_counts_of_a_cell(rng):
@@ -339,36 +192,6 @@ def test_counts_of_a_cell(rng):
     assert (first["coverage_low"], first["coverage_high"]) == pytest.approx((exact.low, exact.high))
 
 
-def test_nothing_is_covered_where_no_true_value_is_known(rng):
-    problem = make_problem(rng, ("lda", "nearest_centroid"))
-    row = {"n_obs": 40, "target": "error", "procedure": "corrected_t", "learn_size": 36}
-    row |= {"learn_positive": 0, "truth": np.nan, "estimate": 0.1, "low": 0.0, "high": 0.2}
-    rows = pd.DataFrame([{**row, "pvalue": 0.5, "n_fits": 10, "seconds": 1.0}] * 3)
-    (found,) = cells_of(problem, rows, {}).to_dict("records")
-    assert (found["answered"], found["covered"]) == (3, 0)
-
-
-def test_columns_that_a_learner_looks_at(rng):
-    problem = make_problem(rng, ("lda", "lda"))
-    learning = KFold(3).draw(300, rng).learning
-    part = make_sample(problem.features[:, [2, 0]], problem.response, as_classes=True)
-    whole = Evaluator(problem.sample, on_columns("lda", (2, 0)), "score")
-    expected = Evaluator(part, as_learner("lda"), "score").predict_all(
-        learning, ~learning, np.zeros(3)
-    )
-    found = whole.predict_all(learning, ~learning, np.zeros(3))
-    np.testing.assert_array_equal(found.values, expected.values)
-
-
-def test_samples_for_the_auc_hold_as_many_of_each_class_as_the_population(rng):
-    problem = make_problem(rng, ("lda", "nearest_centroid"), auc=True)
-    n_positive = round(40 * problem.response.mean())
-    assert problem.class_sizes(40) == (40 - n_positive, n_positive)
-    members = problem.draw_classes(rng, (33, 7))
-    assert len(set(members)) == 40
-    assert problem.response[members].sum() == 7
-
-
 def test_true_aucs_agree_with_those_of_all_learning_sets(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"), size=16, p=2, auc=True)
     negatives, positives = (np.flatnonzero(problem.response == label) for label in (0, 1))
@@ -382,67 +205,6 @@ def test_true_aucs_agree_with_those_of_all_learning_sets(rng):
             expected.append(roc_auc_score(problem.response[rest], scores.values[0, rest]))
     found = true_values(problem, 4, 2, auc=True, n_sets=400)
     assert abs(found["error"] - np.mean(expected)) < 4 * found["error_se"]
-
-
-def test_new_rows_take_the_place_of_old_ones():
-    old = pd.DataFrame(
-        {"problem": ["a", "a", "b"], "n_obs": 40, "target": "error", "procedure": ["p", "q", "p"]}
-    )
-    new = old[old["procedure"] == "p"].iloc[:1].assign(samples=300).reindex(columns=list(COLUMNS))
-    found = renewed(old.assign(samples=100), new)
-    assert list(zip(found["problem"], found["procedure"], found["samples"], strict=True)) == [
-        ("a", "q", 100),
-        ("b", "p", 100),
-        ("a", "p", 300),
-    ]
-    assert list(renewed(old.assign(samples=400), new)["samples"]) == [400, 400, 400]
-
-
-def _auc_rows(**changes):
-    problems = np.repeat([f"problem_{number}" for number in range(12)], 4)
-    cells = pd.DataFrame(
-        {
-            "problem": np.tile(problems, 2),
-            "n_obs": np.tile([40, 60, 100, 200], 24),
-            "target": np.repeat(["difference", "error"], 48),
-            "procedure": "ustatistic_auc",
-            "samples": 300,
-            "answered": 300,
-            "covered": 290,
-            "equal": np.r_[np.repeat([1, 0], 24), np.zeros(48, dtype=int)],
-            "tested": 300,
-            "rejected": 12,
-            "width": 0.1,
-            "sd": 0.02,
-            "smaller_class": 20,
-            "loss": "auc",
-            "learn_size": 28,
-            "n_fits": 1000,
-            "truth_se": 0.001,
-            "missed_below": 5,
-            "missed_above": 5,
-        }
-    ).assign(**changes)
-    reference = cells.assign(procedure="corrected_t_auc", width=0.2)
-    return pd.concat([cells, reference], ignore_index=True)
-
-
-def _broken(table):
-    return [
-        each.words for each in promises_kept(table) if each.words[:3] == "AUC" and not each.kept
-    ]
-
-
-def test_promises_that_are_not_kept_are_said(monkeypatch):
-    monkeypatch.setattr("studies.calibration.promises._held_out", lambda: {"problem_0"})
-    assert _broken(_auc_rows()) == []
-    covered = np.r_[260, np.full(95, 290)]
-    (words,) = _broken(_auc_rows(covered=covered))
-    assert words.startswith("AUC, difference: worst cell")
-    assert len(_broken(_auc_rows(width=0.19, rejected=20))) == 3
-    (words, *_) = _broken(_auc_rows(samples=np.r_[299, np.full(95, 300)]))
-    assert words.startswith("AUC: problems with 300 samples")
-    assert _broken(_auc_rows(sd=np.nan))
 
 
 def test_the_packaged_table_keeps_what_is_promised():
@@ -462,46 +224,6 @@ def test_what_is_known_to_fail_does_and_is_said():
         assert words.startswith("MISSED")
         assert f"{share:.4f}" in words
         assert f"{problem}, n = {n_obs}" in words
-
-
-def test_a_known_miss_without_answers_has_nothing_to_say():
-    table = calibration_table()
-    cells = [table[name] for name in ("procedure", "problem", "n_obs", "target")]
-    known = [key in KNOWN_MISSES for key in zip(*cells, strict=True)]
-    assert known_misses(table[known].assign(answered=0, covered=0)) == []
-
-
-def test_a_cell_may_fall_as_far_as_chance_explains():
-    assert cell_bound(0.92, np.array([300.0]))[0] == pytest.approx(0.92 - 2.5 * 0.015663, abs=1e-5)
-
-
-def test_pairs_with_an_unstable_learner_side_by_side():
-    cells = [
-        {"problem": problem, "n_obs": n_obs, "covered": covered, "answered": 300, "samples": 300}
-        for problem in ("held_spam", "spikes")
-        for n_obs, covered in ((40, 270), (200, 240), (100, 285))
-    ]
-    parts = [
-        pd.DataFrame(cells).assign(procedure=name, target=target)
-        for name in OF_UNSTABLE
-        for target in ("difference", "error")
-    ]
-    # Too few samples, which would be the lowest.
-    few = parts[0].head(1).assign(n_obs=500, covered=3, answered=20, samples=20)
-    spared = pd.concat([*parts, few])
-    spared = spared[(spared["problem"] != "spikes") | (spared["procedure"] != OF_UNSTABLE[-1])]
-    lines = unstable_table(spared).splitlines()
-    # A problem that some test was spared is not shown.
-    assert [line for line in lines if line.startswith("| `")] == [
-        "| `held_spam` |" + " 88.3 (80.0, n = 200) |" * len(OF_UNSTABLE)
-    ]
-
-
-def test_only_the_part_between_the_marks_is_written_anew(tmp_path):
-    path = tmp_path / "page.md"
-    path.write_text(f"before\n{START}\nold\n{END}\nafter\n")
-    update_page(path, "new\n")
-    assert path.read_text() == f"before\n{START}\nnew\n{END}\nafter\n"
 
 
 @pytest.mark.slow

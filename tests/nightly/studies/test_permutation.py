@@ -1,7 +1,6 @@
 """The short cuts of the reproduction against the models that they stand for."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
@@ -10,7 +9,6 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from studies.reproductions import permutation as reproduction
 from studies.reproductions import polynomials
-from studies.reproductions.kept import kept_rows
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -73,43 +71,3 @@ def test_estimates_of_lambda_are_those_of_select_model():
     )
     for name, column in COLUMNS:
         assert found[name][1, 1] == pytest.approx(chosen.columns[column][0], rel=1e-8)
-
-
-def test_targets_have_unit_variance_on_average():
-    problems = polynomials.Problems.draw(np.random.default_rng(0), 20_000, 1, 7)
-    squares = (problems.coefficients**2 / (2 * np.arange(8) + 1)).sum(axis=1)
-    assert abs(squares.mean() - 1) < 5 * squares.std() / np.sqrt(len(squares))
-
-
-def test_choices_are_made_among_some_models_and_compared_with_their_best():
-    found = {name: np.array([[0.1, 3.0, 2.0]]) for name in polynomials.ESTIMATES}
-    errors = np.array([[1.0, 4.0, 6.0]])
-    of_all, of_some = (polynomials.choices(found, errors, first) for first in (0, 1))
-    assert [of_all["VC", each][0] for each in ("choice", "regret")] == [0, 0.0]
-    assert [of_some["VC", each][0] for each in ("choice", "regret")] == [2, 0.5]
-
-
-def test_regrets_compare_with_the_best_of_the_models_that_are_chosen_from():
-    learning = reproduction.Learning(fits=12, permutations=10)
-    rows = pd.DataFrame([reproduction.one_split(X, Y, learning, number) for number in range(3)])
-    numbers = (3, 8, 20)
-    found = reproduction.regrets(rows, numbers)
-    for at in found.index:
-        errors = [rows.loc[at, f"error {number}"] for number in numbers]
-        loo = [rows.loc[at, f"LOO-CV few {number}"] for number in numbers]
-        expected = errors[int(np.argmin(loo))] / min(errors) - 1
-        assert found.loc[at, "LOO-CV few"] == pytest.approx(expected)
-
-
-def test_rows_that_are_kept_are_those_of_one_run(tmp_path):
-    def row(number):
-        made.append(number)
-        return {"number": float(number), "drawn": np.random.default_rng(number).normal()}
-
-    made: list[int] = []
-    whole = kept_rows(None, 45, row)
-    kept_rows(tmp_path / "rows.csv", 30, row)
-    made.clear()
-    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 45, row), whole)
-    assert made == list(range(30, 45))
-    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 7, row), whole[:7])

@@ -55,18 +55,3 @@ def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
         top += (size - 1) / size * moved
     expected = top / (2 * np.mean(means) * whole.jackknife)
     assert stabilised_auc.slope_of(sums, CONTRAST, n_groups=1) == pytest.approx(expected, rel=1e-8)
-
-
-def test_products_of_different_groups_are_those_of_alike_ones_without_noise():
-    rng = np.random.default_rng(4)
-    from ucvtest.data.class_sizes import Shape
-
-    shape = Shape((5, 4), (1, 1))
-    b = [rng.normal(size=(1, n)) for n in shape.sizes]
-    within = [rng.normal(size=(1, n, n)) for n in shape.sizes]
-    within = [tau + tau.transpose(0, 2, 1) for tau in within]
-    across = rng.normal(size=(1, 5, 4))
-    once = stabilised_auc.slope(shape, b, within, across)
-    alike = [np.repeat(each, 3, axis=0) for each in (*b, *within, across)]
-    found = stabilised_auc.slope(shape, alike[:2], alike[2:4], alike[4])
-    assert found == pytest.approx(once, rel=1e-10)

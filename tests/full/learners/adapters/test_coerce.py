@@ -2,7 +2,6 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -59,20 +58,8 @@ def test_every_public_factory_has_a_short_name():
     ("text", "message"),
     [
         ("", "is unknown: use one of cox, elastic_net"),
-        ("zebra:2", "is unknown: use one of cox, elastic_net"),
-        ("svm:1", "takes no arguments: pass 'svm', or scikit-learn's SVC"),
-        ("logisitc", "did you mean 'logistic'?"),
-        ("polynomial", "degree must be given: write 'polynomial:degree,lam=0.0"),
-        ("knn:", "k must be given: write 'knn:k'"),
         ("knn:x", "k must be an integer, got 'x'"),
-        ("knn:2.5", "k must be an integer, got '2.5'"),
-        ("knn:0", "k must be a positive integer, got 0"),
-        ("knn:3,4", "'4' is one argument too many: write 'knn:k'"),
-        ("lda:flat", "priors must be empirical or equal, got 'flat'"),
         ("nearest_centroid:3", "one argument too many: write 'nearest_centroid'"),
-        ("ridge:big", "lam must be a number, got 'big'"),
-        ("ridge:1,penalize_intercept=yes", "must be true or false, got 'yes'"),
-        ("ridge:1,alpha=2", "'alpha=2' is no argument, or given twice: write 'ridge:lam,"),
         ("ridge:1,lam=2", "'lam=2' is no argument, or given twice"),
         ("elastic_net:0.1", "l1_ratio must be given: write 'elastic_net:lam,l1_ratio,"),
     ],
@@ -90,14 +77,7 @@ class OnlyFit:
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (
-            LogisticRegression,
-            r"is the class LogisticRegression: pass an object, LogisticRegression\(",
-        ),
         (OnlyFit(), "OnlyFit has fit but no get_params.*or pass a callable"),
-        (KMeans(), r"KMeans\(\) is neither a classifier nor a regressor: pass one, or a callable"),
-        (3, "must be a scikit-learn estimator, .*, got 3"),
-        (None, "must be a scikit-learn estimator, .*, got None"),
         (["lda"], r"must be a scikit-learn estimator, .*, got \['lda'\]"),
     ],
 )

@@ -2,6 +2,7 @@ import jax
 import numpy as np
 import pytest
 
+from tests.support.cells import all_of_them
 from tests.support.samples import learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
@@ -80,14 +81,18 @@ def fit_some(name, n_obs, n_columns, form):
     evaluator.predict_labelings(labels, rows, *sets)
 
 
-@pytest.mark.parametrize("form", ["learning sets", "labelings", "labelings of learning sets"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name in LONG_TO_COMPILE else ())
-        for name in (*EVERY_LEARNER, "ridge:1.0 of many columns")
-    ],
-)
+FORMS = ("learning sets", "labelings", "labelings of learning sets")
+NAMES = (*EVERY_LEARNER, "ridge:1.0 of many columns")
+CELLS = [
+    pytest.param(name, form, marks=pytest.mark.slow if name in LONG_TO_COMPILE else ())
+    for row, name in enumerate(NAMES)
+    for column, form in enumerate(FORMS)
+    # Each learner in one form, and each form several times.
+    if all_of_them() or name in LONG_TO_COMPILE or row % 3 == column
+]
+
+
+@pytest.mark.parametrize(("name", "form"), CELLS)
 def test_many_sizes_need_a_handful_of_compilations(name, form, compiled):
     short, _, many = name.partition(" of ")
     # 20 sizes, which meet every multiple of 32 for samples, and of 16 for learning sets.

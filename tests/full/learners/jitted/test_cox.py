@@ -5,7 +5,7 @@ import pytest
 
 from tests.oracles.cox import baseline_hazard, score
 from tests.support.paths import ROOT
-from tests.support.samples import breast_cancer, evaluate, learning_sets
+from tests.support.samples import evaluate, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.learners import cox
@@ -92,22 +92,6 @@ def test_it_solves_the_equations_of_the_papers(ties):
         np.testing.assert_allclose(1 - probability, np.exp(-hazard * np.exp(x @ b)), atol=1e-9)
 
 
-def test_every_option_changes_the_output():
-    sample = survival_sample("ties")
-    learning = learning_sets(sample, 50, 2)
-    learners = [
-        cox(),
-        cox(1.0),
-        cox(1.0, "breslow"),
-        cox(1.0, standardize=True),
-        cox(1.0, scale="mean"),
-    ]
-    found = [fit(sample, learner, learning) for learner in learners]
-    for place, first in enumerate(found):
-        for second in found[place + 1 :]:
-            assert np.abs(first - second).max() > 1e-3
-
-
 def monotone(n_obs=40):
     """The feature orders the events: the likelihood has no maximum."""
     x = np.linspace(-1, 1, n_obs)[:, None]
@@ -133,15 +117,3 @@ def test_a_learning_set_without_events_has_equal_risks_with_a_penalty():
     found = fit(sample, cox(0.1).predicting_at([5.0, 50.0]), learning)
     np.testing.assert_array_equal(found, 0.0)
     assert np.isnan(fit(sample, cox(), learning)).all()
-
-
-def test_what_it_refuses():
-    with pytest.raises(ValueError, match="learner cox needs survival times and a metric of them"):
-        cox().check(breast_cancer(), "risk", 50)
-    sample = survival_sample()
-    with pytest.raises(ValueError, match="learner cox needs survival times and a metric of them"):
-        cox().check(sample, "number", 50)
-    with pytest.raises(ValueError, match="without a penalty needs learn_size >= 7"):
-        cox().check(sample, "risk", 6)
-    with pytest.raises(ValueError, match="no test permutes"):
-        cox().scores(None, np.ones((1, 3), bool), np.ones((1, 3)))

@@ -65,9 +65,3 @@ def test_four_devices_share_the_batches_and_give_the_same_results(on_one):
     assert (on_one["devices"], on_one["used"]) == (1, 0)
     assert (on_four["devices"], on_four["used"]) == (4, 4)
     assert on_four["found"] == on_one["found"]
-
-
-def test_a_chosen_device_works_alone(on_one):
-    on_third = run_on(4, "chosen")
-    assert on_third["used"] == 0
-    assert on_third["found"] == on_one["found"]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
 )
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -15,8 +14,6 @@ from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners import gaussian_nb, lda, qda
 from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
-
-QDA = QuadraticDiscriminantAnalysis()
 
 
 def test_nearest_centroid_is_the_difference_of_squared_distances():
@@ -47,16 +44,6 @@ def test_nearest_centroid_gives_ties_to_the_first_class_and_counts_them():
     found = evaluate(sample, "nearest_centroid", "label", learning)
     np.testing.assert_array_equal(found.values[0, 4:], [0.0, 0.0])
     assert found.ties == {"score_ties": 2}
-
-
-@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
-def test_priors_change_the_output(method):
-    sample = breast_cancer()
-    learning = learning_sets(sample, 50, 5)
-    outputs = [
-        evaluate(sample, method(p), "score", learning).values for p in ("empirical", "equal")
-    ]
-    assert (outputs[0] != outputs[1])[~learning].all()
 
 
 def test_units_of_the_features_do_not_matter():
@@ -259,12 +246,8 @@ def test_naive_bayes_adds_what_scikit_learn_adds_to_the_variances():
 def test_naive_bayes_without_variation_names_the_remedy():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0]])
     sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="no feature varies in that learning set: raise learn_si"):
         evaluate(sample, "gaussian_nb", "score", np.array([[1, 1, 1, 1, 0, 0]], dtype=bool))
-    assert str(error.value) == (
-        "learner gaussian_nb predicts nan on split 0 for observation 4: no feature varies in that "
-        "learning set: raise learn_size, or drop columns that are nearly constant"
-    )
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, UNROLLED, UNROLLED + 1, 9])

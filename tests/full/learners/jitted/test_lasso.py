@@ -177,13 +177,6 @@ def test_options_are_optimal_and_change_the_output(rng, make):
     assert (np.abs(outputs[0][:3] - outputs[1][:3]).max(axis=1) > 1e-3).all()
 
 
-def test_names_and_unknown_scale():
-    assert lasso(0.1, False, "sum").name == "lasso:0.1,standardize=false,scale=sum"
-    assert elastic_net(0.1, 0.5, scale="sum").name == "elastic_net:0.1,0.5,scale=sum"
-    with pytest.raises(ValueError, match=r"^scale='median' is unknown: use one of sum, mean$"):
-        lasso(0.1, scale="median")
-
-
 @pytest.mark.parametrize("lam", [0.1, 1e-3, 1e-6])
 def test_optimal_where_classes_are_separable(rng, lam):
     X = rng.normal(size=(100, 6))
@@ -283,23 +276,6 @@ def test_fits_do_not_depend_on_their_company(colon):
     np.testing.assert_allclose(learner.scores(state, learning[order]), together[order], atol=1e-9)
     parts = [learner.scores(state, learning[i : i + 7]) for i in range(0, len(learning), 7)]
     np.testing.assert_allclose(np.concatenate(parts), together, atol=1e-9)
-
-
-def test_a_repeated_learning_set_is_fitted_once(colon):
-    learner = lasso(0.08)
-    state = learner.prepare(colon)
-    learning = learning_sets(colon, 26, 3)
-    repeated = learner.scores(state, np.repeat(learning, 4, axis=0))
-    np.testing.assert_array_equal(repeated, np.repeat(learner.scores(state, learning), 4, axis=0))
-
-
-def test_learning_sets_with_one_class_are_ignored(colon):
-    learning = learning_sets(colon, 26, 3)
-    learning[1] = colon.class_index == 1
-    learner = lasso(0.08)
-    state = learner.prepare(colon)
-    rest = learner.scores(state, learning[[0, 2]])
-    np.testing.assert_allclose(learner.scores(state, learning)[[0, 2]], rest, atol=1e-9)
 
 
 # -------------------------------------------------------------------------- compiled form
@@ -415,15 +391,12 @@ def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
 def test_a_fit_that_does_not_converge_is_an_error_with_a_remedy(colon):
     learning = learning_sets(colon, 26, 4)
     learner = lasso(0.01, max_iter=2)
-    scores = learner.scores(learner.prepare(colon), learning)
-    assert np.isnan(scores).all()
-    assert np.isnan(learner.coefficients(learner.prepare(colon), learning)).all()
-    message = (
-        "learner lasso:0.01 predicts nan on split 0 for observation "
-        f"{np.flatnonzero(~learning[0])[0]}: its optimality conditions were not met within "
-        "max_iter Newton steps: raise lam, or raise max_iter"
-    )
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    state = learner.prepare(colon)
+    assert np.isnan(learner.scores(state, learning)).all()
+    assert np.isnan(learner.coefficients(state, learning)).all()
+    with pytest.raises(
+        ValueError, match=r"predicts nan on split 0 .*: raise lam, or raise max_iter"
+    ):
         Evaluator(colon, learner, "label").predict(learning, ~learning, np.arange(4))
     remedied = lasso(0.01, max_iter=50)
     assert np.isfinite(remedied.scores(remedied.prepare(colon), learning)).all()

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tests.support.samples import breast_cancer, evaluate, learning_sets
 from ucvtest.data.sample import make_sample
-from ucvtest.learners import elastic_net, logistic
+from ucvtest.learners import logistic
 
 
 def wide(n_columns=55):
@@ -44,14 +44,6 @@ def test_options_agree_with_scikit_learn_and_change_the_output(make):
         assert np.nanmax(np.abs(first - second)) > 1e-3
 
 
-def test_it_is_the_limit_of_the_elastic_net():
-    sample = breast_cancer()
-    learning = learning_sets(sample, 40, 20)
-    found = evaluate(sample, logistic(0.1), "score", learning).values
-    almost = evaluate(sample, elastic_net(0.1, 1e-7), "score", learning).values
-    np.testing.assert_allclose(found, almost, atol=1e-5)
-
-
 def test_small_penalties_of_separable_classes_converge():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
@@ -62,32 +54,16 @@ def test_small_penalties_of_separable_classes_converge():
     np.testing.assert_array_equal(np.sign(found[~learning]).min(), -1)
 
 
-def test_probabilities_and_labels():
-    sample = breast_cancer()
-    learning = learning_sets(sample, 40, 20)
-    score, probability, label = (
-        evaluate(sample, "logistic:0.1", output, learning).values
-        for output in ("score", "probability", "label")
-    )
-    np.testing.assert_allclose(probability, 1 / (1 + np.exp(-score)))
-    np.testing.assert_array_equal(label[~learning], score[~learning] > 0)
-
-
 def test_separable_classes_without_a_penalty_have_no_solution():
     y = np.arange(20) % 2
     sample = make_sample(y[:, None] + np.linspace(0, 0.5, 20)[:, None], y, as_classes=True)
     learning = learning_sets(sample, 10, 4)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=r"predicts nan on split 0 .* not converged: raise lam"):
         evaluate(sample, logistic(0.0), "label", learning)
-    observation = int(np.flatnonzero(~learning[0])[0])
-    assert str(error.value) == (
-        f"learner logistic:0.0 predicts nan on split 0 for observation {observation}: Newton's "
-        "method has not converged: raise lam (without a penalty, classes that can be separated "
-        "have no solution), or raise max_iter"
-    )
-
-
-def test_max_iter_stops_it():
-    sample = breast_cancer()
     with pytest.raises(ValueError, match="Newton's method has not converged"):
-        evaluate(sample, logistic(1e-3, max_iter=1), "label", learning_sets(sample, 40, 4))
+        evaluate(
+            breast_cancer(),
+            logistic(1e-3, max_iter=1),
+            "label",
+            learning_sets(breast_cancer(), 40, 4),
+        )

@@ -63,13 +63,3 @@ def test_stands_beside_a_pipeline_that_imputes_and_encodes():
     found = uv.evaluate({"none": "majority", "some": pipeline}, X, y, design=5, rng=0)
     numbers = uv.evaluate("majority", np.zeros((60, 1)), y, design=5, rng=0)
     assert np.array_equal(found.means[0], numbers.means[0])
-
-
-def test_another_learner_is_named_with_the_column_that_it_cannot_use():
-    X = pd.DataFrame({"age": [1.0, np.nan, 3.0, 4.0] * 5, "dose": np.arange(20.0)})
-    y = np.arange(20) % 2
-    message = "X contains nan at row 1, column 'age' .* which learner lda cannot use"
-    with pytest.raises(ValueError, match=message):
-        uv.CorrectedTTest(X, y, "majority", "lda")
-    with pytest.raises(ValueError, match=r"\('age' contains strings\), which learner lda cannot"):
-        uv.CorrectedTTest(X.assign(age="old"), y, "majority", "lda")

@@ -59,14 +59,6 @@ def test_a_class_absent_from_a_learning_set_is_never_predicted():
     np.testing.assert_array_equal(found, slow_knn(sample, 3, learning)[0])
 
 
-def test_many_neighbours():
-    sample = breast_cancer()
-    learning = learning_sets(sample, 90, 4)
-    found = evaluate(sample, knn(90), "score", learning).values
-    share = sample.class_index[None].repeat(4, axis=0)[learning].reshape(4, 90).mean(axis=1)
-    np.testing.assert_allclose(found[~learning].reshape(4, 10), share[:, None].repeat(10, axis=1))
-
-
 def test_more_than_127_neighbours_do_not_overflow():
     rng = np.random.default_rng(0)
     sample = make_sample(rng.normal(size=(320, 2)), np.arange(320) % 2, as_classes=True)
@@ -113,9 +105,5 @@ def test_a_learning_set_smaller_than_k_names_the_split(output):
     sample = breast_cancer()
     learning = learning_sets(sample, 9, 3)
     learning[2, np.flatnonzero(learning[2])[0]] = False
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=r"on split 2 .* fewer observations than neighbours .*use"):
         evaluate(sample, knn(9), output, learning)
-    assert str(error.value) == (
-        f"learner knn:9 predicts nan on split 2 for observation {np.argmin(learning[2])}: that "
-        "learning set has fewer observations than neighbours are asked for: use a smaller k"
-    )

@@ -10,7 +10,6 @@ from tests.support.samples import breast_cancer, iris, patients
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import (
     cox,
-    elastic_net,
     gaussian_nb,
     hat_matrix,
     held_out_predictions,
@@ -18,7 +17,6 @@ from ucvtest.learners import (
     knn,
     knn_leave_p_out,
     lasso,
-    lasso_path,
     lda,
     logistic,
     majority,
@@ -46,51 +44,28 @@ def held_out(y, rows):
 
 
 ARGUMENTS = [
-    *((lambda lam=lam: ridge(lam), f"lam must be a finite number >= 0, got {lam!r}")
-      for lam in (-1.0, np.nan, np.inf)),
-    (lambda: logistic(-1.0), "lam must be a finite number >= 0, got -1.0"),
+    (lambda: ridge(np.nan), "lam must be a finite number >= 0, got nan"),
     (lambda: cox(-1.0), "lam must be a finite number >= 0, got -1.0"),
-    *((lambda lam=lam: lasso(lam), f"lam must be a positive number, got {lam!r}: use scikit-learn")
-      for lam in (0.0, np.nan, "0.1")),
+    (lambda: lasso("0.1"), "lam must be a positive number, got '0.1': use scikit-learn"),
     (lambda: kernel_ridge(0.0), "lam must be a positive number, got 0.0"),
-    (lambda: elastic_net(0.1, 0), "l1_ratio must be above 0 and at most 1, got 0"),
-    *((lambda made=made: made(1.0, scale="total"), "scale='total' is unknown: use one of sum, mean")
-      for made in (ridge, lasso, logistic, cox, kernel_ridge)),
-    *((lambda made=made: made(1.0, max_iter=0), "max_iter must be a positive integer, got 0")
-      for made in (lasso, logistic, cox)),
-    (lambda: cox(ties="exact"), "ties='exact' is unknown: use one of efron, breslow"),
     *((lambda made=made: made("flat"), "priors='flat' is unknown: use one of empirical, equal")
-      for made in (lda, qda, gaussian_nb)),
-    (lambda: majority("coin"), "tie='coin' is unknown: use one of first, second, half"),
-    *((lambda k=k: knn(k), f"k must be a positive integer, got {k!r}")
-      for k in (0, -1, 2.0, True, "3")),
-    (lambda: kernel_ridge(1.0, "cosine"), "kernel='cosine' is unknown: use one of linear"),
-    (lambda: kernel_ridge(1.0, gamma=0), "gamma must be a positive number or None, got 0"),
+      for made in (qda, gaussian_nb)),
+    *((lambda k=k: knn(k), f"k must be a positive integer, got {k!r}") for k in (True, "3")),
     (lambda: kernel_ridge(1.0, degree=-1), "degree must be a positive number, got -1"),
     (lambda: kernel_ridge(1.0, coef0=np.inf), "coef0 must be a finite number, got inf"),
     (lambda: polynomial(0), "degree must be a positive integer, got 0"),
-    (lambda: smoother(np.ones((2, 3))), "matrix must have shape (n, n), got (2, 3)"),
     (lambda: smoother([[np.nan]]), "matrix contains values that are not finite"),
-    (lambda: lasso_path(1), "lams must be at least 2 penalties, got 1: use 100"),
     (lambda: ridge_path([1, 1]), "lams must be different penalties in a row"),
-    (lambda: lasso_path([]), "lams must be different penalties in a row"),
-    (lambda: lasso_path([0.1, -1]), "lam must be a positive number"),
-    *((lambda made=made: hat_matrix(made, np.eye(3)), "learner must be ridge(...) or kernel_ridge")
-      for made in (lda(), knn(3))),
-    (lambda: hat_matrix(ridge(0.0), np.eye(3)), "do not determine the fit: raise lam"),
+    (lambda: hat_matrix(lda(), np.eye(3)), "learner must be ridge(...) or kernel_ridge"),
     (lambda: hat_matrix(ridge(1.0), np.eye(3), 4), "learn_size must be an integer from 1 to n = 3"),
     (held_out(3, [[0]]), "hat must have shape (n, n) and y (n,) or (n, P), got (4, 4) and (3,)"),
-    (held_out(4, [0, 1]), "held_out must contain integers of shape (R, s), got shape (2,)"),
     (held_out(4, [[0, 4]]), "held_out must name observations from 0 to 3"),
     (held_out(4, [[0, 1], [2, 2]]), "held_out names an observation twice in row 1"),
     (lambda: held_out_predictions(np.eye(4), np.ones(4), np.array([[0]])), "determine the fit"),
     (lambda: knn_leave_p_out(NUMBERS, np.arange(6) % 3, 1, 3), "y must have two classes, got 3"),
-    (lambda: knn_leave_p_out(NUMBERS, LABELS, 0, 3), "k must be a positive integer, got 0"),
     (lambda: knn_leave_p_out(NUMBERS, LABELS, 3, 2), "an integer from k = 3 to n - 1 = 5, got 2"),
-    (lambda: knn_leave_p_out(NUMBERS, LABELS, 1, 6), "an integer from k = 1 to n - 1 = 5, got 6"),
     (lambda: uv.PermutationComplexityTest(X, Y, smoother(np.eye(5))), "5 observations, X has 12"),
     (lambda: uv.UStatisticTest(X, Y, smoother(np.eye(12))), "fewer than all observations"),
-    (lambda: uv.compare(X, Y > 0, ["lasso_path:x", "lda"]), "'lasso_path:50' for 50 penalties"),
 ]  # fmt: skip
 
 # A learner, a sample, an output and a size of learning sets.

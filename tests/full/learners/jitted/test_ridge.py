@@ -117,9 +117,7 @@ def test_fitted_values_of_one_half_are_the_first_class():
 
 
 def test_a_penalty_too_small_to_help_names_split_and_remedy():
-    with pytest.raises(ValueError, match=r"^learner ridge:1e-16 predicts nan on split 0 ") as error:
+    with pytest.raises(
+        ValueError, match=r"predicts nan on split 0 .* raise lam, or bring the feat"
+    ):
         evaluate(wide(), ridge(1e-16), "score", learning_sets(wide(), 24, 2))
-    assert str(error.value).endswith(
-        "lam is so small that the equations are singular within rounding error: raise lam, or "
-        "bring the features to similar units"
-    )

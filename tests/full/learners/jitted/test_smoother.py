@@ -50,21 +50,6 @@ class TestSmoother:
         S[:] = 7
         assert learner.matrix[0, 0] == 1
 
-    def test_refusals(self):
-        for matrix, message in (
-            (np.ones((2, 3)), "matrix must have shape (n, n), got (2, 3)"),
-            ([[np.nan]], "matrix contains values that are not finite"),
-        ):
-            with pytest.raises(ValueError) as error:
-                smoother(matrix)
-            assert str(error.value) == message
-        sample = one_feature(12)
-        X, y = sample.matrix, sample.target
-        with pytest.raises(ValueError, match=r"has a matrix for 5 observations, X has 12"):
-            uv.PermutationComplexityTest(X, y, smoother(np.eye(5)))
-        with pytest.raises(ValueError, match=r"cannot learn from fewer than all observations"):
-            uv.UStatisticTest(X, y, smoother(np.eye(12)))
-
 
 class TestFindSmoother:
     @pytest.mark.parametrize(
