@@ -165,6 +165,7 @@ test_that("designs, sizes by class and synonyms reach Python", {
   expect_equal(fits(k_fold(5, n_repeats = 3)), 15L)
   expect_equal(fits(random_splits(7, 0.2)), 7L)
   expect_equal(hold_out_test(x, y, "lda", design = hold_out(0.5))$settings$learn_size, 30L)
+  expect_lte(seeded(x, y, "lda", "knn:3", max_fits = 300)$n_fits, 300)
   expect_error(fits(61), "n_folds = 61", class = "python_ValueError")
   expect_error(fits(hold_out()), "design", class = "python_ValueError")
   by_class <- function(size) unlist(
@@ -184,6 +185,8 @@ test_that("designs, sizes by class and synonyms reach Python", {
     run(loss = "auc", metric = "error") ~ "name two different things",
     run(loss = function(y, p) y != p) ~ "loss = \"R function\" is not known to",
     influence_test(x, y, "lda", max_fits = 100) ~ "testing every pair takes 280: raise it to 280 or more")
+  expect_s3_class(leave_pair_out_test(x[c(1:5, 31:35), ], y[c(1:5, 31:35)], "ridge:1", n_permutations = "exact"),
+                  "htest")
   # An R function sees the permuted labels, so its p-value is no constant.
   few <- two[c(1:5, 31:35), ]
   set.seed(7)

@@ -44,6 +44,7 @@ test_that("intervals of other levels come from the saved result, with names of t
   for (side in names(ends)) {
     found <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20, n_pairs = 400, alternative = side)
     expect_equal(colnames(confint(found)), ends[[side]])
+    if (side == "less") expect_equal(colnames(confint(found, level = 0.975)), c("0.0 %", "97.5 %"))
     expect_identical(plot(found), found)
   }
   none <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 10, variance = "midpoint")
@@ -96,6 +97,13 @@ with_pictures <- function(...) {
     estimate = c(AUC = 0.8), method = "m", data.name = "d", status = "ok", ...,
     pictures = list(null = picture)))
 }
+
+test_that("a line through one point is drawn as a point", {
+  mark_of <- function(mark, x)
+    ucvtest:::with_outline(list(mark = mark, x = x, y = x, role = "data"))$mark
+  expect_equal(c(mark_of("line", 1), mark_of("broken", 1), mark_of("line", c(1, 2))),
+               c("points", "points", "line"))
+})
 
 test_that("pictures that came as data are drawn", {
   grDevices::pdf(NULL)
