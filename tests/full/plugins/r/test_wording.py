@@ -77,6 +77,8 @@ REFUSED_BY_R = (
     # R's weights go to fits alone; na.action decides about missing values.
     r"cannot weight rows in fitting|fits without weights|missing='drop'|"
     r"scoring asks for sample_weight|"
+    # R makes its scorers itself; two labels are filled in, which `in_r` looks for.
+    r"asks? the estimator for|passes X to the estimator|^, for example from np\.where\(p > 0|"
     r"and these losses are weighted|"
     # Learners and losses are names, or functions of R.
     r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
