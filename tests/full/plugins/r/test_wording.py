@@ -62,6 +62,7 @@ REFUSED_BY_R = (
     # What R reads is numbers, labels or Surv(), in one table without an index.
     r"read another sheet by|read it by pandas|rows numbered in another order|"
     r"in the order of time \(|"
+    r"if the rows already correspond|"
     r"rows are matched by position|contains durations as texts|a tuple for each observation|"
     r"contains dates or times, which are not numbers|is a sparse matrix|"
     r"has columns that are not numeric|"
@@ -77,8 +78,8 @@ REFUSED_BY_R = (
     # R's weights go to fits alone; na.action decides about missing values.
     r"cannot weight rows in fitting|fits without weights|missing='drop'|"
     r"scoring asks for sample_weight|"
-    # R makes its scorers itself; two labels are filled in, which `in_r` looks for.
-    r"asks? the estimator for|passes X to the estimator|^, for example from np\.where\(p > 0|"
+    # Two labels are filled in, which `in_r` looks for.
+    r"^, for example from np\.where\(p > 0|"
     r"and these losses are weighted|"
     # Learners and losses are names, or functions of R.
     r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
