@@ -28,3 +28,12 @@ numbers <- function(result) {
 }
 
 message_of <- function(expr) conditionMessage(expect_error(expr))
+
+# Refusals, a row each: the call ~ what its message says.
+expect_refused <- function(...) for (row in list(...)) {
+  said <- tryCatch({
+    eval(row[[2L]], environment(row))
+    "nothing, and goes on"
+  }, error = conditionMessage)
+  expect_match(said, eval(row[[3L]], environment(row)), label = deparse1(row[[2L]], width.cutoff = 500L))
+}

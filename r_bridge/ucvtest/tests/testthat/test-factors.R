@@ -32,17 +32,6 @@ test_that("glmnet has dummies by data frames, matrices and formulas", {
   expect_equal(by_frame(lasso, ordered), by_formula_of(lasso, ordered))
 })
 
-test_that("discriminant analysis and support vectors have them too", {
-  skip_without_python()
-  for (learner in c("MASS::lda", "MASS::qda", "e1071::svm")) {
-    if (!requireNamespace(sub("::.*", "", learner), quietly = TRUE)) next
-    data <- if (learner == "MASS::qda") transform(towns, town = factor(town %in% c("b", "d"))) else towns
-    data$ill <- factor(ifelse(seq_len(60) %% 7 == 0, rev(levels(data$ill))[data$ill],
-                              as.character(data$ill)))
-    expect_equal(by_frame(learner, data), by_formula_of(learner, data), info = learner)
-  }
-})
-
 test_that("a type of predict() is refused where it has no meaning", {
   expect_match(message_of(by_frame(r_learner("MASS::lda", predict_type = "response"))),
                "learner MASS::lda takes no predict_type")

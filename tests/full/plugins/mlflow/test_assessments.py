@@ -204,26 +204,27 @@ def test_what_people_said_later_counts(evaluated: dict[str, Any]) -> None:
 def test_what_is_refused(evaluated: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     run = evaluated["new"].run_id
 
-    def refused(message: str, *arguments: Any, **options: Any) -> None:
+    correct = {"assessment": "correct"}
+    asked: list[tuple[Any, dict[str, Any], str]] = [
+        (run, {}, "exactly one of predictions and assessment"),
+        (run, {"predictions": "a", "assessment": "b"}, "exactly one of predictions and assessment"),
+        (run, correct | {"metric": "f1"}, "metric does not apply to an assessment"),
+        (run, {"assessment": 1}, "assessment must be a name"),
+        ({}, correct, "no run is named"),
+        ({1: run, "1": run}, correct, "run_id has the key 1: names must be different"),
+        ({1: run, "1": run}, {"predictions": "p"}, "run_id has the key 1: names must be different"),
+        (run, {"assessment": "other"}, "has no answers with the assessment 'other'"),
+        (run, {"assessment": "strange"}, "is 'perhaps' for the question .* but must be True or"),
+        (run, correct | {"groups": "ward"}, "groups='ward' is not an input of the question"),
+    ]
+    for given, options, message in asked:
         with pytest.raises(ValueError, match=message):
-            uv.Losses.from_mlflow(*arguments, **options)
-
-    refused("exactly one of predictions and assessment", run)
-    refused("exactly one of predictions and assessment", run, predictions="a", assessment="b")
-    refused("metric does not apply to an assessment", run, assessment="correct", metric="f1")
-    refused("assessment must be a name", run, assessment=1)
-    refused("no run is named", {}, assessment="correct")
-    for asked in ({"assessment": "correct"}, {"predictions": "p"}):
-        refused("run_id has the key 1: names must be different", {1: run, "1": run}, **asked)
-    refused("has no answers with the assessment 'other'", run, assessment="other")
-    refused("is 'perhaps' for the question .* but must be True or", run, assessment="strange")
-    refused(
-        "groups='ward' is not an input of the question", run, assessment="correct", groups="ward"
-    )
+            uv.Losses.from_mlflow(given, **options)
 
     answers = pd.DataFrame({"request": ["a", "b", "b"], "value": [True, False, True]})
     tables = {"one": answers, "other": answers[:2], "graded": answers.assign(value=0.5)}
     monkeypatch.setattr(um, "load_assessments", lambda run, name: tables[run], raising=False)
     more = "1 questions have more answers of 'one' than of the other, such as 'b'"
-    refused(more, {"one": "one", "other": "other"}, assessment="x")
+    with pytest.raises(ValueError, match=more):
+        uv.Losses.from_mlflow({"one": "one", "other": "other"}, assessment="x")
     assert uv.Losses.from_mlflow("graded", assessment="x").means.ravel() == [0.5]

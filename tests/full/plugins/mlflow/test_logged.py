@@ -27,6 +27,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from ucvtest_mlflow import content, delivery, keys
 from ucvtest_mlflow.keys import keys_of
+from ucvtest_mlflow.records import Record
 
 from tests.support.mlflow_runs import (
     KEY,
@@ -248,6 +249,9 @@ def test_by_hand(client: MlflowClient, name: str) -> None:
     logged = um.log_result(found)
     assert logged.key == ROWS[name].key
     check(client, ROWS[name], found, has_data=False)
+    # What waits for a server on disk is the same.
+    kept = Record.from_json(Record(found, mlflow.get_tracking_uri()).to_json()).result
+    assert kept.to_dict() == um.load_result(*logged).to_dict()
 
 
 @pytest.mark.parametrize("name", ["test", "test of losses", "comparison", "plan of rules"])
@@ -441,13 +445,14 @@ NAMES: dict[str, tuple[list[str], list[str]]] = {
 def test_names_that_keys_cannot_tell_apart(client: MlflowClient, name: str) -> None:
     names, expected = NAMES[name]
     learners = dict(zip(names, ("lda", "knn:3", "majority"), strict=True))
-    tests = {"A": "hold_out", "a": "corrected_t"}
+    tests = {"A": "hold_out", "a": "corrected_t", "+": "naive_t"}
     found = uv.compare(X, Y, learners, tests, rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     for pair in expected:
-        assert f"ucvtest.zero_one.comparison/estimate.{pair}.a_2" in metrics
-    # Three pairs and three learners by two tests.
-    assert sum("/estimate." in each for each in metrics) == 2 * (3 + 3)
+        for label in ("a", "a_2", "test"):
+            assert f"ucvtest.zero_one.comparison/estimate.{pair}.{label}" in metrics
+    # Three pairs and three learners by three tests.
+    assert sum("/estimate." in each for each in metrics) == 3 * (3 + 3)
 
 
 def test_metrics_have_keys_of_their_own(client: MlflowClient) -> None:

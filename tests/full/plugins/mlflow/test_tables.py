@@ -37,10 +37,6 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     ):
         np.testing.assert_allclose(found.means, expected.means)
         assert found.learners == ("new", "old")
-    auc = uv.Losses.from_mlflow(both, predictions=["new", "old"], metric="auc")
-    assert auc.metric == expected.metric
-    grouped = uv.Losses.from_mlflow(both, predictions="new", loss="auc", groups="age")
-    assert grouped.groups is None or len(grouped.groups) == 40
     marked = logged(TABLE.assign(right=NEW > 0))
     assert uv.Losses.from_mlflow(marked, predictions="right", loss="score").right_or_wrong
     fold = np.arange(40) // 2 % 4
@@ -51,15 +47,16 @@ def test_one_run_and_several(client: MlflowClient) -> None:
         assert found.design == expected.design
         np.testing.assert_array_equal(found.means, expected.means)
 
-    def refused(message: str, *arguments: Any, **options: Any) -> None:
-        with pytest.raises(ValueError, match=message):
-            uv.Losses.from_mlflow(*arguments, **options)
-
-    refused("'mid' is not a column of eval_results_table.json", both, predictions="mid")
-    refused("predictions must be the one column", runs, predictions=["score"])
-    refused("predictions must name columns", both, predictions=[1])
     other = logged(TABLE.assign(score=NEW, target=1 - TABLE["target"]))
-    refused("was evaluated on other rows", runs | {"b": other}, predictions="score")
     with mlflow.start_run(run_name="rules") as run:
         mlflow.log_dict({"a": 1}, "a.json")
-    refused("is not a table", run.info.run_id, predictions="a", table="a.json")
+    asked: list[tuple[Any, dict[str, Any], str]] = [
+        (both, {"predictions": "mid"}, "'mid' is not a column of eval_results_table.json"),
+        (runs, {"predictions": ["score"]}, "predictions must be the one column"),
+        (both, {"predictions": [1]}, "predictions must name columns"),
+        (runs | {"b": other}, {"predictions": "score"}, "was evaluated on other rows"),
+        (run.info.run_id, {"predictions": "a", "table": "a.json"}, "is not a table"),
+    ]
+    for given, options, message in asked:
+        with pytest.raises(ValueError, match=message):
+            uv.Losses.from_mlflow(given, **options)

@@ -13,7 +13,6 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ import pytest
 from joblib import parallel_config
 from ucvtest_r import RConditionError, RLearner, RWarning, interrupts, session
 from ucvtest_r.conditions import r_condition
-from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, call_r
+from ucvtest_r.learners import call_r
 from ucvtest_r.thread import import_rinterface, on_r_thread
 
 import ucvtest as uv
@@ -76,8 +75,7 @@ def test_learners_of_r_learn_survival_times() -> None:
 
 # glmnet warns of classes with fewer than 8 observations, which some learning sets have.
 @pytest.mark.filterwarnings("ignore:learner glmnet.* dangerous ground")
-@pytest.mark.parametrize("lam", [0.02, 0.1, 0.5])
-@pytest.mark.parametrize("loss", ["zero_one", "log", "squared"])
+@pytest.mark.parametrize(("lam", "loss"), [(0.1, "zero_one"), (0.02, "log"), (0.5, "squared")])
 def test_glmnet_and_the_jitted_lasso_give_the_same_test(lam: float, loss: str) -> None:
     # At 0.5 nothing enters and the majority is predicted: ties between the classes included.
     # Both solve to a tolerance: labels agree exactly, losses as far as glmnet's thresh allows.
@@ -87,56 +85,11 @@ def test_glmnet_and_the_jitted_lasso_give_the_same_test(lam: float, loss: str) -
     tolerance = {} if loss == "zero_one" else {"rtol": 1e-6}
     numbers = [[r.estimate, r.se, r.variance] for r in (ours, theirs)]
     np.testing.assert_allclose(*numbers, **({"rtol": 1e-12} | tolerance))
-    assert abs(estimate(r_learner, f"lasso:{lam}", **options).estimate) < 1e-6
+    assert theirs.settings["backend"] == "R"
 
 
 def r_labels(code: str) -> RLearner:
     return RLearner(f"function(x, y, xnew) {{ {code} }}")
-
-
-# What each recipe has to equal, written as a user would write it in R.
-BY_HAND = {
-    "glmnet": (
-        {"s": 0.05},
-        "p <- predict(glmnet::glmnet(x, y, family = 'binomial', lambda = 0.05), xnew,"
-        " type = 'response')[, 1]; levels(y)[1 + (p > 0.5)]",
-    ),
-    "ranger": (
-        {"num_trees": 20},
-        "fit <- ranger::ranger(x = x, y = y, num.trees = 20, num.threads = 1);"
-        "predict(fit, xnew)$predictions",
-    ),
-    "randomForest": (
-        {"ntree": 20},
-        "predict(randomForest::randomForest(x, y, ntree = 20), xnew)",
-    ),
-    "e1071::svm": ({"cost": 2}, "predict(e1071::svm(x, y, cost = 2), xnew)"),
-    "MASS::lda": ({"method": "mle"}, "predict(MASS::lda(x, y, method = 'mle'), xnew)$class"),
-    "MASS::qda": ({}, "predict(MASS::qda(x, y), xnew)$class"),
-}
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_known_functions_do_what_a_user_of_r_would_write(name: str) -> None:
-    arguments, code = BY_HAND[name]
-    learner = RLearner(name, **arguments)
-    assert estimate(learner, r_labels(code)).estimate == 0
-    assert estimate(learner).settings["backend"] == "R"
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("glmnet", {"s": 0.3}),
-        ("ranger", {"num_trees": 1}),
-        ("randomForest", {"ntree": 1}),
-        ("e1071::svm", {"kernel": "linear"}),
-        ("MASS::lda", {"prior": [0.9, 0.1]}),
-    ],
-)
-def test_arguments_reach_the_r_function(name: str, arguments: dict[str, object]) -> None:
-    default = RLearner(name, **BY_HAND[name][0])
-    assert estimate(default).estimate != estimate(RLearner(name, **arguments)).estimate
 
 
 PROBABILITIES = {
@@ -161,40 +114,6 @@ def test_probabilities_and_scores_are_those_of_the_positive_class(name: str) -> 
         assert values[truth == 1].mean() > values[truth == 0].mean() + 0.2, output
 
 
-@pytest.mark.parametrize("loss", ["log", "auc"])
-def test_probabilities_of_several_classes_are_columns_by_name(loss: str) -> None:
-    y = np.array(["b", "c", "a"])[np.digitize(X[:, 0], [-0.4, 0.4])]
-    by_hand = "predict(MASS::lda(x, y), xnew)$posterior[, c('c', 'a', 'b')]"
-    found, expected, constant = (
-        estimate(learner, y=y, loss=loss).estimate
-        for learner in (
-            RLearner("MASS::lda"),
-            RLearner(f"function(x, y, xnew) {by_hand}"),
-            "majority",
-        )
-    )
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert found > constant if loss == "auc" else found < constant
-
-
-@pytest.mark.parametrize("name", ["glmnet", "ranger", "randomForest", "e1071::svm"])
-def test_regressions(name: str) -> None:
-    learner = RLearner(name, **({"s": 0.01} if name == "glmnet" else {}))
-    mean = r_labels("rep(mean(y), nrow(xnew))")
-    assert estimate(learner, mean, y=AMOUNTS).estimate < 0
-
-
-def test_linear_regression_is_that_of_numpy() -> None:
-    # glmnet without a penalty is least squares.
-    def least_squares(X_train, y_train, X_test):
-        design = np.column_stack([np.ones(len(X_train)), X_train])
-        beta = np.linalg.lstsq(design, y_train, rcond=None)[0]
-        return beta[0] + X_test @ beta[1:]
-
-    learner = RLearner("glmnet", s=0.0, thresh=1e-14)
-    assert abs(estimate(learner, least_squares, y=AMOUNTS).estimate) < 1e-5
-
-
 @pytest.mark.parametrize(
     ("y", "answer"),
     [
@@ -207,8 +126,8 @@ def test_linear_regression_is_that_of_numpy() -> None:
 def test_labels_of_any_type_and_number(y: np.ndarray, answer: str) -> None:
     first = r_labels(f"rep({answer}, nrow(xnew))")
     expected = float(np.mean(y != np.unique(y)[0]))
-    result = uv.UStatisticTest(X, y, first, learn_size=25).fit(n_pairs=400, rng=0)
-    assert result.estimate == pytest.approx(expected, abs=0.03)
+    result = uv.UStatisticTest(X, y, first, learn_size=25).fit(n_pairs=100, rng=0)
+    assert result.estimate == pytest.approx(expected, abs=0.06)
 
 
 def test_data_frames_keep_their_columns_and_categories() -> None:
@@ -232,19 +151,6 @@ def test_learners_of_numbers_get_dummies_of_categories() -> None:
             uv.HoldOutTest(x, y, learner).fit(rng=0).estimate for x in (frame, dummies)
         )
         assert ours == expected < 0.4
-
-
-def test_numbers_are_on_the_scale_of_the_response() -> None:
-    y = RNG.poisson(np.exp(1 + X[:, 0]))
-    counts = {"loss": "squared", "y": y}
-    logs = RLearner("glmnet::cv.glmnet", family="poisson", nfolds=5)
-    responses = RLearner(
-        "function(x, y, xnew) predict(glmnet::cv.glmnet(x, y, family = 'poisson', nfolds = 5), "
-        "xnew, type = 'response')[, 1]"
-    )
-    assert estimate(logs, **counts).estimate == estimate(responses, **counts).estimate
-    named = RLearner("glmnet::cv.glmnet", family="poisson", nfolds=5, predict_type="link")
-    assert estimate(named, **counts).estimate > estimate(logs, **counts).estimate
 
 
 def test_other_labels_than_the_sample_are_learnt() -> None:
@@ -292,9 +198,8 @@ def test_the_environment_of_child_processes_stays_as_it_was() -> None:
         "from ucvtest_r.thread import on_r_thread; on_r_thread(lambda: None);"
         "assert {name: os.environ.get(name) for name in names} == before, dict(os.environ)"
     )
-    for folders in ({}, {"LD_LIBRARY_PATH": "/opt/lib"}):
-        environment = {name: v for name, v in os.environ.items() if name != "LD_LIBRARY_PATH"}
-        subprocess.run([sys.executable, "-c", code], env=environment | folders, check=True)
+    environment = os.environ | {"LD_LIBRARY_PATH": "/opt/lib"}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
 def test_learners_travel() -> None:
@@ -303,74 +208,50 @@ def test_learners_travel() -> None:
     assert estimate(learner).estimate == estimate(RLearner("glmnet", s=0.1)).estimate
 
 
-ERRORS = {
-    "nowhere::fit": "R package 'nowhere' is not installed: run install.packages(\"nowhere\") in R",
-    "no_such_function": "R has no function 'no_such_function': write it as \"package::function\", "
-    'or give "function(x, y, xnew) ..."',
-    "MASS::no_such": "R has no function 'MASS::no_such': write it as \"package::function\", "
-    'or give "function(x, y, xnew) ..."',
-    "function(x, y, xnew": "<text>:2:0: unexpected end of input\n1: function(x, y, xnew\n   ^",
-}
+THREE = np.array(["a", "b", "c"] * 20)
+NO_NAMES = "function(x, y, xnew) matrix(1/3, nrow(xnew), 3)"
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (lambda: RLearner(3), "function must be the name of an R function .*, got 3"),
+    (
+        lambda: estimate(RLearner("nowhere::fit")),
+        "'nowhere' is not installed: run install.packages",
+    ),
+    (lambda: estimate(RLearner("no_such_function")), "no function 'no_such_function': write it as"),
+    (lambda: estimate(RLearner("MASS::no_such")), "no function 'MASS::no_such': write it as"),
+    (
+        lambda: estimate(RLearner("function(x, y, xnew")),
+        "cannot be used: .*unexpected end of input",
+    ),
+    (lambda: estimate(r_labels("stop('nothing')")), "split 0: RConditionError: nothing$"),
+    (
+        lambda: estimate(r_labels("y[1:3]")),
+        "returned 3 predictions for 31 rows of xnew: return one",
+    ),
+    (
+        lambda: estimate(r_labels("rep('rose', nrow(xnew))")),
+        "rose, but the labels are case, control",
+    ),
+    (lambda: estimate(r_labels("rep(NA, nrow(xnew))")), "it returned NA: return a prediction"),
+    (lambda: estimate(r_labels("list()")), r"no vector: return .*predict\(fit, xnew\)\$class"),
+    (lambda: estimate(RLearner("MASS::lda"), y=AMOUNTS), "needs class labels, but y contains real"),
+    (
+        lambda: estimate(RLearner("MASS::lda"), y=THREE, loss="squared"),
+        "with this loss needs two classes, but y has 3",
+    ),
+    (lambda: estimate(RLearner(NO_NAMES), y=THREE, loss="log"), "a probability of each class"),
+    (lambda: estimate(RLearner("glmnet")), "glmnet needs the penalty to predict with"),
+]
 
 
-@pytest.mark.parametrize("function", ERRORS)
-def test_functions_that_r_does_not_have_are_refused_before_the_first_fit(function: str) -> None:
-    learner = RLearner(function)
-    with pytest.raises(ValueError) as error:
-        uv.UStatisticTest(X, LABELS, learner)
-    assert str(error.value) == f"learner {learner.name} cannot be used: {ERRORS[function]}"
-
-
-def test_what_is_no_r_function_is_refused() -> None:
-    with pytest.raises(ValueError) as error:
-        RLearner(3)
-    assert str(error.value) == (
-        "function must be the name of an R function such as 'glmnet' or 'MASS::lda', R code "
-        "'function(x, y, xnew) ...', or a function of rpy2, got 3"
-    )
-
-
-BAD = {
-    "stop('nothing learnt')": "RConditionError: nothing learnt",
-    "y[1:3]": "ValueError: it returned 3 predictions for 31 rows of xnew: return one for each row",
-    "rep('rose', nrow(xnew))": "ValueError: it returned rose, but the labels are case, control: "
-    "return labels as in y for this loss",
-    "rep(NA, nrow(xnew))": "ValueError: it returned NA: return a prediction for each row of xnew",
-    "list()": "ValueError: it returned no vector: return one prediction for each row of xnew, for "
-    "example predict(fit, xnew)$class",
-    "stop(errorCondition('x', class = 'mine'))": "RConditionError: x",
-}
-
-
-@pytest.mark.parametrize("code", BAD)
-def test_errors_of_r_name_learner_and_split(code: str) -> None:
-    with pytest.raises(ValueError) as error:
-        estimate(r_labels(code))
-    assert str(error.value) == f"learner R function failed on split 0: {BAD[code]}"
-
-
-def test_errors_of_r_keep_their_classes() -> None:
+def test_what_r_or_a_learner_cannot_do_is_refused() -> None:
+    for call, message in REFUSED:
+        with pytest.raises(ValueError, match=message):
+            call()
     with pytest.raises(ValueError) as error:
         estimate(r_labels("stop(errorCondition('x', class = 'mine'))"))
     cause = error.value.__cause__
     assert isinstance(cause, RConditionError)
     assert cause.classes == ("mine", "error", "condition")
-
-
-def test_responses_that_a_learner_cannot_have_are_refused() -> None:
-    with pytest.raises(ValueError) as error:
-        estimate(RLearner("MASS::lda"), y=AMOUNTS)
-    assert str(error.value) == (
-        "learner MASS::lda needs class labels, but y contains real values: use a regression such "
-        "as RLearner('glmnet', s=0.1)"
-    )
-    with pytest.raises(ValueError, match="with this loss needs two classes, but y has 3"):
-        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="squared")
-    no_names = RLearner("function(x, y, xnew) matrix(1/3, nrow(xnew), 3)")
-    with pytest.raises(ValueError, match="a probability of each class for this loss: a matrix"):
-        estimate(no_names, y=np.array(["a", "b", "c"] * 20), loss="log")
-    with pytest.raises(ValueError, match="glmnet needs the penalty to predict with"):
-        estimate(RLearner("glmnet"))
 
 
 def test_warnings_of_r_are_python_warnings() -> None:
@@ -434,34 +315,6 @@ def test_what_r_cannot_return_is_no_bad_luck() -> None:
     assert any("failed on split 9: RConditionError: singular" in note for note in result.notes)
 
 
-def resident() -> float:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return float(line.split()[1]) / 1024
-    raise AssertionError("no VmRSS")
-
-
-def test_20000_calls_leave_the_memory_flat() -> None:
-    learner = r_labels("rep(y[1], nrow(xnew))")
-    sample = uv.UStatisticTest(X, LABELS, learner).sample
-    rows = np.arange(30), np.arange(30, 60)
-
-    def use() -> float:
-        def task() -> None:
-            identity = import_rinterface().evalr("function(x) list('value', x)")
-            for _ in range(5000):
-                call_r(identity, rows[0])
-
-        for seed in range(500):
-            learner.fit_predict(sample, *rows, "label", seed)
-        on_r_thread(task)
-        gc.collect()
-        return resident()
-
-    # MiB; a leak shows in each part, an allocator that returns memory late in some.
-    assert min(np.diff([use() for _ in range(4)])) < 3
-
-
 def test_r_functions_run_on_the_thread_of_r_only() -> None:
     raised: list[str] = []
 
@@ -517,19 +370,6 @@ def write_modules(folder: Path, **sources: str) -> str:
 
 
 START = "from ucvtest_r.thread import import_rinterface as start; start()"
-
-
-def test_a_missing_r_is_said(tmp_path: Path) -> None:
-    assert run_python(START, PATH=str(tmp_path)) == (
-        "['ImportError: R was not found on the PATH: install R 4.2 or newer'] 1"
-    )
-
-
-def test_a_missing_rpy2_is_said(tmp_path: Path) -> None:
-    hidden = "raise ModuleNotFoundError(\"No module named 'rpy2'\", name='rpy2')"
-    assert run_python(START, PYTHONPATH=write_modules(tmp_path, rpy2=hidden)) == (
-        "[\"ImportError: rpy2 is missing: run  pip install 'ucvtest[r]'\"] 1"
-    )
 
 
 def test_an_rpy2_for_another_r_is_said(tmp_path: Path) -> None:
@@ -640,21 +480,6 @@ def test_ctrl_c_arrives_once() -> None:
         pass
 
 
-@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
-def test_other_errors_of_finalizers_are_reported_as_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Failing:
-        def __del__(self) -> None:
-            raise ValueError("not freed")
-
-    reported: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: reported.append(ignored.exc_type))
-    with interrupts.delivered_by_the_end():
-        Failing()
-    assert reported == [ValueError]
-
-
 class NoArguments(tuple):
     """What R sends where a function takes no arguments."""
 
@@ -670,52 +495,10 @@ def test_ctrl_c_while_something_is_freed_ends_what_r_called(
 
 
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
-def test_ctrl_c_ends_the_outer_call_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An R learner may itself call a test."""
-
-    def outer(interrupt_first: bool) -> None:
-        with interrupts.deferred():
-            if interrupt_first:
-                signal.raise_signal(signal.SIGINT)
-            inner = session._outcome("inner", NoArguments())
-            if inner == ("interrupt", None):
-                raise KeyboardInterrupt  # what R makes of it
-
-    monkeypatch.setitem(session.FUNCTIONS, "before", lambda: outer(True))
-    monkeypatch.setitem(session.FUNCTIONS, "inside", lambda: outer(False))
-    monkeypatch.setitem(session.FUNCTIONS, "inner", lambda: None)
-    assert session._outcome("inside", NoArguments()) == ("value", None)
-    assert session._outcome("before", NoArguments()) == ("interrupt", None)
-    monkeypatch.setitem(session.FUNCTIONS, "inner", interrupted_finalizer)
-    assert session._outcome("inside", NoArguments()) == ("interrupt", None)
-
-
-@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
 def test_a_late_ctrl_c_is_none_for_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupts._interrupts, "_waiting", True)
     monkeypatch.setitem(session.FUNCTIONS, "next", lambda: None)
     assert session._outcome("next", NoArguments()) == ("value", None)
-
-
-class Returned(InterruptedWhenFreed):
-    """A vector of R."""
-
-    typeof = 16
-
-    def __len__(self) -> int:
-        return 3
-
-
-@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
-def test_what_r_returned_is_freed_where_ctrl_c_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ucvtest_r.learners.call_r", lambda *_: Returned())
-    monkeypatch.setattr("ucvtest_r.learners.vector", lambda _: np.array([1, 0, 1]))
-    sample = types.SimpleNamespace(response=np.array([0, 1, 1, 0]), classes=np.array([0, 1]))
-    learner = RFunctionLearner("R function", None, sample.response)
-    with pytest.raises(KeyboardInterrupt):
-        learner.fit_predict(sample, np.array([0]), np.array([1, 2, 3]), "label", 0)
-    with pytest.raises(KeyboardInterrupt):
-        RFunctionLoss(None)(np.zeros(3), np.zeros(3))
 
 
 def test_r_condition_is_found_behind_other_exceptions() -> None:

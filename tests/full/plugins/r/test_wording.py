@@ -3,6 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 from ucvtest_r.wording import in_r, r_names
@@ -60,6 +62,7 @@ REFUSED_BY_R = (
     # What R reads is numbers, labels or Surv(), in one table without an index.
     r"read another sheet by|read it by pandas|rows numbered in another order|"
     r"in the order of time \(|"
+    r"if the rows already correspond|"
     r"rows are matched by position|contains durations as texts|a tuple for each observation|"
     r"contains dates or times, which are not numbers|is a sparse matrix|"
     r"has columns that are not numeric|"
@@ -75,6 +78,8 @@ REFUSED_BY_R = (
     # R's weights go to fits alone; na.action decides about missing values.
     r"cannot weight rows in fitting|fits without weights|missing='drop'|"
     r"scoring asks for sample_weight|"
+    # Two labels are filled in, which `in_r` looks for.
+    r"^, for example from np\.where\(p > 0|"
     r"and these losses are weighted|"
     # Learners and losses are names, or functions of R.
     r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
@@ -90,6 +95,14 @@ REFUSED_BY_R = (
 """Messages of other files for what R refuses itself, in its own words, or cannot ask for."""
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+translated = cache(in_r)
+
+
 def messages(filled: str = "x", *, reached: bool = False) -> Iterator[str]:
     """Texts of errors, warnings and notes, with a word for what is filled in."""
     package, bridge = ROOT / "ucvtest", ROOT / "r_bridge" / "ucvtest_r"
@@ -100,7 +113,7 @@ def messages(filled: str = "x", *, reached: bool = False) -> Iterator[str]:
         place = path.name if path in of_bridge else path.relative_to(package).as_posix()
         if "cli" in path.parts or (reached and place.startswith(tuple(NOT_REACHED))):
             continue
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         parents = {id(each): node for node in ast.walk(tree) for each in ast.iter_child_nodes(node)}
         for node in ast.walk(tree):
             # Neither docstrings nor parts of f-strings, which are seen as a whole.
@@ -119,134 +132,21 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
     return sorted(text for text in found if text.count(" ") > 2 and "\n" not in text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "learner mine failed on split 0: ValueError: it returned 3 predictions",
-            "learner mine failed on split 1: it returned 3 predictions",
-        ),
-        ("use uv.designs.KFold(5), or loss='squared'", 'use k_fold(5), or loss = "squared"'),
-        (
-            "use scheme='monte_carlo', 'repeated', or 'loo', not 'other' of x='a=b'",
-            'use scheme = "monte_carlo", "repeated", or "loo", not \'other\' of x = "a=b"',
-        ),
-        ("design must be one of uv.designs.HoldOut", "design must be one of hold_out()"),
-        ("uv.compare(X, y) does", "compare_learners(x, y) does"),
-        ("use NaiveTTest to compare", "use naive_t_test() to compare"),
-        ("one of r2, ccc, or uv.metrics.Cells", "one of r2, ccc"),
-        (
-            "such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or uv.metrics.Moments, or x",
-            'such as "fbeta(2)", or x',
-        ),
-        ("an average, such as uv.metrics.f1('macro')", 'an average, such as metric = "f1_macro"'),
-        ("use McNemarTest, got None", "use mcnemar_learners_test(), got NULL"),
-        ("uv.learners.lda() or uv.learners.ridge(1.0)", '"lda" or "ridge:1.0"'),
-        (
-            "or a callable (X_train, y_train, X_test) -> predictions, got True",
-            "or a function(x, y, xnew), got TRUE",
-        ),
-        ("use learn_size=(17, 11), got (5, 60)", "use learn_size = c(17, 11), got c(5, 60)"),
-        ("null_value=-1 is not a value", "null_value = -1 is not a value"),
-        ("max_seconds=2 does not suffice", "max_seconds = 2 does not suffice"),
-        (
-            "use one of f1, or a scorer from sklearn.metrics.make_scorer",
-            "use one of f1, or a function(truth, prediction)",
-        ),
-        (
-            'use TestSpec("ustatistic", fit={"max_seconds": ...})',
-            'use list("ustatistic", max_seconds = )',
-        ),
-        ("predictions['a'] contains 'x'", "predictions$a contains 'x'"),
-        (
-            "compare(max_seconds=) takes it, fit(max_seconds=) ends in time, n_jobs= shares",
-            "compare_learners(max_seconds = ) takes it, max_seconds = of a test ends in time, "
-            "n_jobs = shares",
-        ),
-        (
-            "use uv.Losses.from_predictions(y, scores, metric='f1')",
-            'use prediction_losses(y, scores, metric = "f1")',
-        ),
-        (
-            "use uv.evaluate, Losses.from_arrays, or from_predictions(sample_weight=)",
-            "use evaluate_learners(), as_losses(), or prediction_losses(weights = )",
-        ),
-        (
-            "split 0 of the design must hold row numbers from 0 to 9 (n_obs = 10)",
-            "split 1 of the design must hold row numbers from 1 to 10 (n_obs = 10)",
-        ),
-        ("Column 0 of X determines the response", "Column 1 of x determines the response"),
-        ("Columns 0, 3, 5 and 2 more of X determine", "Columns 1, 4, 6 and 2 more of x determine"),
-        ("rows, leaving out column 0, 2; 3 would", "rows, leaving out column 1, 3; 3 would"),
-        ("X contains nan at row 2, column 0 (3 such", "x contains nan at row 3, column 1 (3 such"),
-        (
-            "learner a predicts nan on split 3 for observation 4: use a smaller penalty",
-            "learner a predicts nan on split 4 for observation 5: use a smaller penalty",
-        ),
-        (
-            "'lad' is not right: use ridge, knn or a scikit-learn regressor",
-            "'lad' is not right: use ridge, knn or a regression such as \"stats::lm\"",
-        ),
-        (
-            "predictions go to 3: pass predict_proba(X)[:, 1], or use loss='auc'",
-            'predictions go to 3: pass predict(fit, xnew, type = "prob")[, 2], or use loss = "auc"',
-        ),
-        ("pass null_value= to the test", "pass null_value = to the test"),
-        ("pass rope= to fit, and read", "pass rope = to the test, and read"),
-        (
-            "labels 1.0 and 2.0 do not say; pass pos_label=2.0 if high values mean 2.0",
-            "labels 1 and 2 do not say; pass positive = 2 if high values mean 2",
-        ),
-        ("X contains nan in 'X', None of them", "x contains nan in 'X', None of them"),
-        ("not one of the labels 1.0, 2.0", "not one of the labels 1, 2"),
-        (
-            "the labels of y are -1.0, 1.0: pass labels, for example from p > 0.5",
-            "the labels of y are -1, 1: pass labels, for example from as.integer(p > 0.5)",
-        ),
-        (
-            "for example from np.where(p > 0.5, 'very ill', 'well'), or",
-            "for example from ifelse(p > 0.5, 'very ill', 'well'), or",
-        ),
-        (
-            "groups names one group only (1.0): at least two are needed",
-            "groups names one group only (1): at least two are needed",
-        ),
-        (
-            "fold_scores['a'] has nan for split 1: a fit failed (see error_score='raise'), or no",
-            "scores$a has NA for split 2: a fit failed, or no",
-        ),
-        (
-            "use uv.Losses.from_predictions(y, scores, metric='f1') with uv.HoldOutTest",
-            'use prediction_losses(y, scores, metric = "f1") with hold_out_test()',
-        ),
-        (
-            "use Losses.from_predictions(None, ..., loss='score'), with groups=question",
-            'use prediction_losses(NULL, ..., loss = "score"), with groups = question',
-        ),
-        (
-            "labels names 2 classes, but average='binary' is about one: name one class, or",
-            "it names 2 classes, and without an average it is about one: name one, or an average, "
-            'as in \'f1_macro["a","b"]\'',
-        ),
-        (
-            "predictions['a'] must have a column for each of 3 classes in the order of the sorted "
-            "labels, as predict_proba returns them, got shape (60,)",
-            "predictions$a must have a column for each of 3 classes in the order of the levels, "
-            "got 60 values: pass a matrix in a list, such as list(a = p)",
-        ),
-        (
-            f"declare the place of 'other'; {ORDERED_CLASSES}",
-            "declare the place of 'other'; give the labels as numbers in y and predictions, or "
-            "pass y as factor(y, levels = , ordered = TRUE)",
-        ),
-        (
-            "error rate of this rule (positive class 1.0)",
-            "error rate of this rule (positive class 1)",
-        ),
-    ],
-)
+ROWS = [
+    line.split("\t") for line in Path(__file__).with_name("wording.tsv").read_text().splitlines()
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ROWS[1:])
 def test_messages_in_the_language_of_r(text, expected):
     assert in_r(text) == expected
+
+
+def test_the_order_of_classes_is_declared_in_the_language_of_r():
+    assert in_r(f"declare the place of 'other'; {ORDERED_CLASSES}") == (
+        "declare the place of 'other'; give the labels as numbers in y and predictions, or pass y "
+        "as factor(y, levels = , ordered = TRUE)"
+    )
 
 
 def test_whole_numbers_as_a_response_in_the_language_of_r():
@@ -261,18 +161,18 @@ def test_whole_numbers_as_a_response_in_the_language_of_r():
 def test_no_message_tells_r_users_of_pythons_functions_and_arguments():
     found = sentences()
     assert len(found) > 1000
-    assert [text for text in map(in_r, found) if re.search(PYTHON_ALONE, text)] == []
+    assert [text for text in map(translated, found) if re.search(PYTHON_ALONE, text)] == []
 
 
 def test_no_message_that_r_users_see_is_about_objects_of_python():
     seen = [text for text in sentences(reached=True) if not re.search(REFUSED_BY_R, text)]
     assert len(seen) > 1000
-    assert [text for text in map(in_r, seen) if re.search(PYTHON_OBJECTS, text)] == []
+    assert [text for text in map(translated, seen) if re.search(PYTHON_OBJECTS, text)] == []
 
 
 def test_no_message_that_r_users_see_counts_from_0():
     seen = [text for text in sentences("0", reached=True) if not re.search(REFUSED_BY_R, text)]
-    assert [text for text in map(in_r, seen) if re.search(FROM_0, text)] == []
+    assert [text for text in map(translated, seen) if re.search(FROM_0, text)] == []
 
 
 def test_files_of_messages_that_r_does_not_reach_exist():

@@ -47,7 +47,6 @@ from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
-from tests.full.plugins.mlflow.test_spool import fill_the_disk
 from tests.support.mlflow_runs import (
     KEY,
     PATIENT,
@@ -58,7 +57,6 @@ from tests.support.mlflow_runs import (
     Y,
     finish,
     forwarding,
-    interrupt,
     keep,
     runs,
     same,
@@ -461,21 +459,6 @@ def test_two_first_fits_at_once(
     assert hidden == [True, True]
     assert len(runs(client)) == 2
     assert [type(hook) for hook in hooks.installed_hooks()] == [AutologHook]
-
-
-def test_a_full_disk_and_an_interruption_make_no_second_run(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    um.autolog(spool_dir=spool)
-    with monkeypatch.context() as patch:
-        fill_the_disk(patch, after=1)
-        patch.setattr(MlflowClient, "log_batch", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            finish()
-    (kept,) = spool.iterdir()
-    assert Record.from_json(kept.read_text()).run_id is None
-    (logged,) = um.flush_spool(spool)
-    assert [run.info.run_id for run in runs(client)] == [logged.run_id]
 
 
 def test_a_writer_that_lives_is_let_write(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:

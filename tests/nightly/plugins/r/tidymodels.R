@@ -1,6 +1,6 @@
 # Objects of tidymodels and workflows as learners, and what tune collected, against yardstick's numbers.
 #
-#   Rscript tests/full/plugins/r/tidymodels.R
+#   Rscript tests/nightly/plugins/r/tidymodels.R
 
 suppressPackageStartupMessages({
   library(ucvtest)

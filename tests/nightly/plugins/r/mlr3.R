@@ -1,6 +1,6 @@
 # Learners and results of mlr3, against its own measures.
 #
-#   Rscript tests/full/plugins/r/mlr3.R
+#   Rscript tests/nightly/plugins/r/mlr3.R
 
 suppressPackageStartupMessages({
   library(ucvtest)

@@ -1,6 +1,6 @@
 # Learners of R's packages by every loss, against each package's own predict() by hand.
 #
-#   Rscript tests/full/plugins/r/by_hand.R
+#   Rscript tests/nightly/plugins/r/by_hand.R
 #
 # A line for each case: task, learner, loss, and how far the losses of three resamples are apart.
 
