@@ -489,6 +489,8 @@ def _plan_to_r(found: uv.SamplePlan) -> Any:
             "curve": _columns(found.curve_frame),
             "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
             "settings": found.settings,
+            "lines": found.notes_in_brief(REST),
+            "json": found.to_json(),
         }
     )
 
@@ -518,6 +520,7 @@ def _result_from_json(json: Any) -> Any:
     kinds: dict[str, Any] = {
         "ucvtest.Comparison": uv.Comparison,
         "ucvtest.Losses": uv.Losses,
+        "ucvtest.SamplePlan": uv.SamplePlan,
     }
     return kinds.get(data["format"], uv.TestResult).from_dict(data)
 

@@ -99,7 +99,7 @@ print_interval <- function(x, digits) {
 
 # Of the notes those that a reader has to know, and where the others are.
 print_lines <- function(lines) {
-  for (line in lines) cat(strwrap(line, 78, exdent = 4L), sep = "\n")
+  for (line in lines) cat(strwrap(line, 80, exdent = 4L), sep = "\n")
   if (length(lines)) cat("\n")
 }
 
@@ -127,10 +127,12 @@ print_estimates <- function(x, digits) {
 
 summary.ucvtest <- function(object, conf.level = object$conf.level, notes = FALSE, ...) {
   refuse_others("summary", "conf.level", ...)
+  structure(list(text = summary_text(object$json, conf.level, notes)), class = "summary.ucvtest")
+}
+
+summary_text <- function(json, conf.level, notes) {
   refuse_level(conf.level, "conf.level")
-  text <- call_python("summary", json = object$json, conf_level = conf.level,
-                      notes = is_switch(notes, "notes"))
-  structure(list(text = text), class = "summary.ucvtest")
+  call_python("summary", json = json, conf_level = conf.level, notes = is_switch(notes, "notes"))
 }
 
 is_switch <- function(value, name) {
