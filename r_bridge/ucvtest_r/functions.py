@@ -418,8 +418,11 @@ REST = "summary(x, notes = TRUE)"
 def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
     restored = _each_result(_result_from_json(json), _in_r_words)
-    text = restored.summary(alpha=1 - conf_level[0], notes=bool(notes[0])).as_text()
-    return to_r(text.replace("summary(notes=True)", REST))
+    return to_r(_text_of(restored, alpha=1 - conf_level[0], notes=bool(notes[0])))
+
+
+def _text_of(outcome: Any, **options: Any) -> str:
+    return str(outcome.summary(**options).as_text()).replace("summary(notes=True)", REST)
 
 
 def bibtex(*, json: Any) -> Any:
@@ -490,7 +493,7 @@ def _plan_to_r(found: uv.SamplePlan) -> Any:
             "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
             "settings": found.settings,
             "lines": found.notes_in_brief(REST),
-            "json": found.to_json(),
+            "texts": [_text_of(found, notes=notes) for notes in (False, True)],
         }
     )
 
@@ -520,7 +523,6 @@ def _result_from_json(json: Any) -> Any:
     kinds: dict[str, Any] = {
         "ucvtest.Comparison": uv.Comparison,
         "ucvtest.Losses": uv.Losses,
-        "ucvtest.SamplePlan": uv.SamplePlan,
     }
     return kinds.get(data["format"], uv.TestResult).from_dict(data)
 

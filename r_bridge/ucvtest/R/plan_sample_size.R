@@ -63,8 +63,7 @@ print.ucvtest_plan <- function(x, ...) {
 
 summary.ucvtest_plan <- function(object, notes = FALSE, ...) {
   refuse_others("summary", NULL, ...)
-  text <- summary_text(object$json, 1 - object$alpha, notes)
-  structure(list(text = text), class = "summary.ucvtest")
+  structure(list(text = object$texts[1L + is_switch(notes, "notes")]), class = "summary.ucvtest")
 }
 
 # For methods_text().
