@@ -151,8 +151,11 @@ confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
   if (!missing(parm)) refuse_parm()
   refuse_level(level, "level")
   ends <- call_python("confidence_interval", json = object$json, conf_level = level)
-  side <- c(object$settings$alternative, "two-sided")[1L]
-  matrix(ends, 1L, dimnames = list(names(object$estimate), percent_below(side, level)))
+  given <- object$settings
+  side <- c(given$alternative, "two-sided")[1L]
+  label <- if (is.null(given$other)) names(object$estimate)
+           else pair_label(given$learner, given$other, is_ratio(object))
+  matrix(ends, 1L, dimnames = list(label, percent_below(side, level)))
 }
 
 # The probabilities below the ends name them, as everywhere in R; a one-sided interval has one end

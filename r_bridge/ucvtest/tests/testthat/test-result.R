@@ -10,6 +10,7 @@ test_that("results can be taken apart", {
                                "method", "alternative"))
   own <- result$tables$Learners
   expect_equal(c(tidy(result)$estimate1, tidy(result)$estimate2), own$estimate)
+  expect_equal(rownames(confint(result)), "lda - nearest_centroid")
   wider <- tidy(result, conf.level = 0.99)
   expect_equal(c(wider$conf.low, wider$conf.high), as.vector(confint(result, level = 0.99)))
   expect_equal(as.data.frame(glance(result))[c("nobs", "n_fits", "status")],
