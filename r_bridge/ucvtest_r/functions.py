@@ -488,7 +488,7 @@ def _plan_to_r(found: uv.SamplePlan) -> Any:
     return to_r(
         {name: getattr(found, name) for name in names}
         | {
-            "table": {name: np.array(column) for name, column in found.columns.items()},
+            "table": _columns(found.columns),
             "curve": _columns(found.curve_frame),
             "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
             "settings": found.settings,
