@@ -286,7 +286,7 @@ def _markdown(plan: SamplePlan) -> str:
 def _statements(plan: SamplePlan) -> list[tuple[str, str]]:
     learner, other = (plan.settings.get(key) for key in ("learner", "other"))
     link = "over" if plan.goal == "ratio" else "minus"
-    of = ("Learner", learner) if other is None else ("Learners", f"{learner} {link} {other}")
+    of = ("Learner", str(learner)) if other is None else ("Learners", f"{learner} {link} {other}")
     return [of, ("Estimand", str(plan.settings["estimand"])), ("Asked for", goal_in_words(plan))]
 
 
