@@ -55,7 +55,7 @@ def draw(usual: uv.TestResult, ours: uv.TestResult, truths: list[float]) -> Figu
     figure = Figure(figsize=(5.4, 3.3), layout="constrained")
     axes = figure.subplots()
     words = (
-        "The usual t test: “better, p < 0.001”",
+        "usual t test: “better, p < 0.001”",
         f"ucvtest: “undecided, p = {ours.pvalue:.2f}”",
     )
     rows = zip((usual, ours), truths, words, (RED, BLUE), strict=True)
@@ -65,13 +65,9 @@ def draw(usual: uv.TestResult, ours: uv.TestResult, truths: list[float]) -> Figu
         axes.plot(100 * result.estimate, -place, "o", color=color, markersize=9)
         axes.plot(100 * truth, -place, "D", color="black", markersize=8, zorder=3)
         axes.text(-16, 0.2 - place, answer, color=color, va="bottom")
-    axes.annotate(
-        "the truth, from\nall 442 patients",
-        (100 * truths[0], 0),
-        (100 * truths[0] + 2.5, -0.1),
-        va="center",
-        arrowprops={"arrowstyle": "-", "color": GREY},
-    )
+        axes.plot([100 * truth, 7], [-place, -0.5], color=GREY, linewidth=1, zorder=2)
+    box = {"color": "white", "pad": 2}
+    axes.text(9.8, -0.5, "the truth, from\nall 442 patients", ha="right", va="center", bbox=box)
     axes.axvline(0, ymax=0.8, color=GREY, linewidth=1, zorder=0)
     for place, text in ((-16, "← discriminant analysis better"), (10, "naive Bayes better →")):
         axes.text(place, 0.72, text, color=GREY, ha="left" if place < 0 else "right")

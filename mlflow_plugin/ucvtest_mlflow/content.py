@@ -56,8 +56,11 @@ NOT_CHOSEN = ("rng", "backend", "other_backend")
 IN_IMAGE_NAMES = "+" if Version(mlflow.__version__) >= Version("3.11") else "%"
 """Between the parts of the names of pictures."""
 
-HEADLINE = ("estimate", "conf_low", "conf_high", "pvalue")
+HEADLINE = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
 """Numbers that the first result of a run has under short names too: its page cuts long ones."""
+
+MOST_HEADLINES = 40
+"""With more of them the short names would hide the others."""
 
 VERDICT_TAG = "ucvtest.verdict"
 """Of the run: that of its first result."""
@@ -178,13 +181,16 @@ def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag
 
 def headline(result: Outcome, when: int = 0) -> tuple[list[Metric], list[RunTag]]:
     """The main numbers and the verdict under names that the page of a run shows whole."""
-    numbers = _numbers(result)
+    numbers = {
+        name: value
+        for name, value in _numbers(result).items()
+        if name.partition(".")[0] in HEADLINE and math.isfinite(value)
+    }
+    if _is_comparison(result) and len(result.tests) == 1:
+        numbers = {name.rpartition(".")[0]: value for name, value in numbers.items()}
+    shown = numbers.items() if len(numbers) <= MOST_HEADLINES else ()
     return (
-        [
-            Metric(f"ucvtest.{name}", numbers[name], when, 0)
-            for name in HEADLINE
-            if math.isfinite(numbers.get(name, math.nan))
-        ],
+        [Metric(f"ucvtest.{name}", value, when, 0) for name, value in shown],
         [RunTag(VERDICT_TAG, _cut(result.verdict, LONGEST_TAG))],
     )
 
@@ -326,11 +332,7 @@ def description(result: Outcome) -> str:
 
 def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     """Write the artifacts that are files."""
-    summary = (
-        result.summary(notes=True)
-        if isinstance(result, TestResult) or _is_comparison(result)
-        else result.summary()
-    )
+    summary = result.summary() if _is_selection(result) else result.summary(notes=True)
     (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
     (folder / "summary.txt").write_text(summary.as_text() + "\n", encoding="utf-8")
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")

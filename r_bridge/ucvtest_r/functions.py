@@ -418,8 +418,11 @@ REST = "summary(x, notes = TRUE)"
 def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
     restored = _each_result(_result_from_json(json), _in_r_words)
-    text = restored.summary(alpha=1 - conf_level[0], notes=bool(notes[0])).as_text()
-    return to_r(text.replace("summary(notes=True)", REST))
+    return to_r(_text_of(restored, alpha=1 - conf_level[0], notes=bool(notes[0])))
+
+
+def _text_of(outcome: Any, **options: Any) -> str:
+    return str(outcome.summary(**options).as_text()).replace("summary(notes=True)", REST)
 
 
 def bibtex(*, json: Any) -> Any:
@@ -485,10 +488,12 @@ def _plan_to_r(found: uv.SamplePlan) -> Any:
     return to_r(
         {name: getattr(found, name) for name in names}
         | {
-            "table": {name: np.array(column) for name, column in found.columns.items()},
+            "table": _columns(found.columns),
             "curve": _columns(found.curve_frame),
             "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
             "settings": found.settings,
+            "lines": found.notes_in_brief(REST),
+            "texts": [_text_of(found, notes=notes) for notes in (False, True)],
         }
     )
 

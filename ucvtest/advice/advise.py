@@ -392,15 +392,13 @@ def _reasons(
         f"With {_fits(recommended, cells)}, on {recommended.n_problems} problems with n = "
         f"{sizes_text}, its 95% intervals{cells.estimand} contained the true value in "
         f"{recommended.coverage:.1%} of the samples on average, "
-        f"{recommended.lowest_coverage:.1%} in the worst problem ({recommended.worst}); "
-        f"{recommended.n_samples} samples.",
+        f"{recommended.lowest_coverage:.1%} in the worst problem ({recommended.worst!r} in the "
+        f"calibration study); {recommended.n_samples} samples.",
         *cells.remarks(recommended),
         estimand,
     ]
     if math.isfinite(recommended.expected_width):
-        listed.append(
-            f"Expect 95% intervals of about {recommended.expected_width:.2g} from end to end."
-        )
+        listed.append(f"Expect 95% intervals about {recommended.expected_width:.2g} wide.")
     if math.isfinite(recommended.width) and abs(recommended.width - 1) >= 0.005:
         comparative = "narrower" if recommended.width < 1 else "wider"
         listed.append(
@@ -438,7 +436,7 @@ def _weak(cells: CellsAbout, recommended: Evidence) -> list[str]:
         named_cells = "; ".join(map(str, recommended.weak[:WEAK_CELLS]))
         n_unnamed = len(recommended.weak) - WEAK_CELLS
         more_text = f"; and {n_unnamed} more" if n_unnamed > 0 else ""
-        text = f"Weak: fewer than 90% of the intervals were right in {named_cells}{more_text}."
+        text = f"Weak: fewer than 90% of intervals were right in problem {named_cells}{more_text}."
         lowest = f"{recommended.weak[0].coverage:.0%}"
         line = f"In the worst simulation only {lowest} of 95% intervals contained the true value."
         listed.append(Note(text, line))

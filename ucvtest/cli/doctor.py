@@ -3,9 +3,8 @@
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +19,18 @@ if TYPE_CHECKING:
 
 MOST_CLASSES = 10
 """Different whole numbers up to which a column may name classes."""
+
+ROLES = {
+    "target": "target",
+    "scores": "predictions of a model",
+    "features": "feature",
+    "groups": "group of a row, such as the patient",
+    "fold": "fold of a cross-validation",
+    "repeat": "repetition of a cross-validation",
+    "time": "survival time",
+    "event": "event of a survival time",
+    "unused": "not used",
+}
 
 
 def _word(*words: str) -> re.Pattern[str]:
@@ -49,55 +60,29 @@ class Column:
     levels: tuple[Any, ...]
     """The different values, if there are few."""
     n_different: int
-    n_missing: int
-    is_textual: bool
-    limits: str
-    """The least and the greatest number."""
+    has_gaps: bool
+    description: str
+    """The values in words."""
 
     @property
-    def description(self) -> str:
-        """The values in words."""
-        few = ", ".join(map(str, self.levels[:MOST_CLASSES]))
-        words = {
-            "constant": f"one value: {few}",
-            "classes": f"{self.n_different} different values: {few}",
-            "texts": f"{self.n_different} different texts",
-        }
-        gaps = f"; {self.n_missing} missing" if self.n_missing else ""
-        return words.get(self.kind, f"numbers from {self.limits}") + gaps
+    def is_textual(self) -> bool:
+        """Whether its few different values are texts."""
+        return any(isinstance(level, str) for level in self.levels)
+
+    def is_called(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the name has such a word."""
+        return pattern.search(self.name) is not None
+
+    def names_only(self, classes: Sequence[Any]) -> bool:
+        """Whether all values are names of these classes."""
+        return bool(self.levels) and set(self.levels) <= set(classes)
 
 
-@dataclass(frozen=True)
-class Roles:
-    """The roles that the columns of a file seem to have."""
+Roles = Mapping[str, Sequence[Column]]
+"""The columns that seem to have each of the roles."""
 
-    target: Column | None
-    features: tuple[Column, ...]
-    predictions: tuple[Column, ...]
-    groups: Column | None
-    fold: Column | None
-    repeat: Column | None
-    time: Column | None
-    event: Column | None
-    unused: tuple[Column, ...]
-    """Names of rows, and columns with one value."""
-
-    def of(self, column: Column) -> str:
-        """The role of a column in words."""
-        single = {
-            "target": self.target,
-            "group of a row, such as the patient": self.groups,
-            "fold of a cross-validation": self.fold,
-            "repetition of a cross-validation": self.repeat,
-            "survival time": self.time,
-            "event of a survival time": self.event,
-        }
-        for role, role_column in single.items():
-            if role_column == column:
-                return role
-        if column in self.predictions:
-            return "predictions of a model"
-        return "not used" if column in self.unused else "feature"
+Question = tuple[str, list[str]]
+"""A question, and the words of the command that answers it."""
 
 
 def doctor(
@@ -125,305 +110,239 @@ def doctor(
       ucvtest doctor holdout.csv --target died --scores new,old
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(doctor):
-        named = [] if target is None else [("--target", target)]
-        table = read_table(data, named, sep, sheet)
+        table = read_table(data, [("--target", target)] if target is not None else [], sep, sheet)
         named_scores = None if scores is None else listed_columns("--scores", [scores], table, data)
         if target is not None and target in (named_scores or []):
             raise ValueError(f"--scores {target}: that is the target")
         columns = [_column(values) for _, values in table.items()]
         roles = _roles(columns, len(table), target, named_scores)
         typer.echo(f"{data}: {len(table)} rows, {len(columns)} columns\n")
-        longest = max(len(str(column.name)) for column in columns)
+        longest = max(len(column.name) for column in columns)
         for column in columns:
-            line = f"{column.name:<{longest}}  {roles.of(column)}: {column.description}"
+            role = next(ROLES[role] for role, of_role in roles.items() if column in of_role)
+            line = f"{column.name:<{longest}}  {role}: {column.description}"
             typer.echo(textwrap.fill(line, width(), subsequent_indent=" " * (longest + 2)))
-        if target is None and roles.target is not None:
+        if target is None and roles["target"]:
             typer.echo("\nRoles are guesses: --target and --scores name others.")
-        form = {"--sep": sep, "--sheet": sheet}
-        options = [
-            word for option, value in form.items() if value is not None for word in (option, value)
-        ]
-        questions = list(_questions(roles, len(table), data, options))
-        for question, command in questions:
-            typer.echo(f"\n{textwrap.fill(question, width())}\n{_typed(command)}")
+        file = [str(data)]
+        for option, value in (("--sep", sep), ("--sheet", sheet)):
+            file += [] if value is None else [option, value]
+        questions = list(_questions(roles, len(table), file))
+        for question, words in questions:
+            typer.echo(f"\n{textwrap.fill(question, width())}\n{_typed(words)}")
         if not questions:
-            typer.echo(f"\n{textwrap.fill(_no_question(roles), width())}")
+            text = "No command answers a question about this file: name its --target, or --scores."
+            if roles["event"]:
+                text = (
+                    "Commands compare predictions of survival times, and the file does not seem to "
+                    "have any: name them in --scores. Python and R also compare learners: "
+                    "uv.survival(time, event)."
+                )
+            typer.echo(f"\n{textwrap.fill(text, width())}")
 
 
 def _column(values: "pd.Series[Any]") -> Column:
     """A column as its values show it."""
     present = values.dropna()
-    if present.dtype.kind not in "iufb":
-        present = present.astype(str)
-    levels = sorted(present.unique().tolist(), key=lambda value: (str(type(value)), value))
     is_number = present.dtype.kind in "iufb"
+    if not is_number:
+        present = present.astype(str)
+    levels = sorted(present.unique().tolist())
     is_whole = is_number and (present.dtype.kind == "b" or bool((present % 1 == 0).all()))
-    most = MOST_CLASSES if is_number else MAX_LEVELS
+    few = ", ".join(map(str, levels[:MOST_CLASSES]))
     if len(levels) <= 1:
-        kind = "constant"
-    elif len(levels) <= most and (is_whole or not is_number):
-        kind = "classes"
+        kind, description = "constant", f"one value: {few}"
+    elif len(levels) <= (MOST_CLASSES if is_number else MAX_LEVELS) and (is_whole or not is_number):
+        kind, description = "classes", f"{len(levels)} different values: {few}"
     elif not is_number:
-        kind = "texts"
+        kind, description = "texts", f"{len(levels)} different texts"
     else:
         kind = "shares" if not is_whole and levels[0] >= 0 and levels[-1] <= 1 else "numbers"
+        description = f"numbers from {levels[0]:g} to {levels[-1]:g}"
+    n_missing = int(values.isna().sum())
     return Column(
-        name=values.name,  # type: ignore[arg-type]
+        name=str(values.name),
         kind=kind,
         levels=tuple(levels) if len(levels) <= MAX_LEVELS else (),
         n_different=len(levels),
-        n_missing=int(values.isna().sum()),
-        is_textual=not is_number,
-        limits=f"{levels[0]:g} to {levels[-1]:g}" if is_number and levels else "",
+        has_gaps=n_missing > 0,
+        description=description + (f"; {n_missing} missing" if n_missing else ""),
     )
 
 
 def _roles(
     columns: Sequence[Column], n_rows: int, target: str | None, scores: Sequence[str] | None
 ) -> Roles:
-    """The role of each column: options decide first, then names, then values."""
-    free = [column for column in columns if column.name not in (target, *(scores or ()))]
+    """The columns of each role: options decide first, then names, then values."""
+    free = list(columns)
+    roles: dict[str, list[Column]] = {role: [] for role in ROLES}
 
-    def take(pattern: re.Pattern[str], *kinds: str) -> Column | None:
-        """The first column with such a name and kind, which then has no other role."""
-        for column in free:
-            if pattern.search(str(column.name)) and column.kind in kinds:
-                free.remove(column)
-                return column
-        return None
+    def give(role: str, fits: Callable[[Column], bool], most: int = len(columns)) -> bool:
+        """Give a role to columns that have none; whether there was one."""
+        roles[role] += [column for column in free if fits(column)][:most]
+        free[:] = [column for column in free if column not in roles[role]]
+        return bool(roles[role])
 
-    fold = take(FOLD, "classes", "numbers")
-    repeat = take(REPEAT, "classes", "constant") if fold is not None else None
-    groups = next((column for column in free if _may_be_group(column, n_rows)), None)
-    unused = [column for column in free if column != groups and _is_no_value(column, n_rows)]
-    free = [column for column in free if column != groups and column not in unused]
-    found_target = next((column for column in columns if column.name == target), None)
-    time, event = _survival(columns, found_target)
-    free = [column for column in free if column not in (time, event)]
-    if found_target is None and event is None:
-        found_target = _guessed_target(free, scores)
+    give("target", lambda column: column.name == target)
+    give("scores", lambda column: column.name in (scores or ()))
+    if give("fold", lambda column: column.is_called(FOLD) and column.kind != "texts", 1):
+        give("repeat", lambda column: column.is_called(REPEAT), 1)
+    give("groups", lambda column: _may_be_group(column, n_rows), 1)
+    give("unused", lambda column: _is_no_value(column, n_rows))
+    # The time and the event of survival; the target, if it is named, is one of them.
+    if any(map(_is_event, free)) and any(map(_is_time, roles["target"] or free)):
+        free[:0], roles["target"] = roles["target"], []
+        give("time", _is_time, 1)
+        give("event", _is_event, 1)
+    elif any(map(_is_event, roles["target"])):
+        give("time", _is_time, 1)
+    if not roles["target"] and not roles["event"]:
+        guess = _guessed_target(free)
+        give("target", lambda column: column == guess)
     if scores is None:
-        predictions = [
-            column
-            for column in free
-            if column != found_target
-            and _may_predict(column, None if event is not None else found_target)
-        ]
-    else:
-        predictions = [column for column in columns if column.name in scores]
-    features = [column for column in free if column not in (found_target, *predictions)]
-    if not features and scores is None:
+        give("scores", lambda column: _may_predict(column, roles["target"]))
+    if not give("features", lambda column: True) and scores is None:
         # Numbers from 0 to 1 may be measurements.
-        features = [column for column in predictions if not PREDICTIONS.search(str(column.name))]
-        predictions = [column for column in predictions if column not in features]
-    return Roles(
-        target=found_target if event is None else None,
-        features=tuple(features),
-        predictions=tuple(predictions),
-        groups=groups,
-        fold=fold,
-        repeat=repeat,
-        time=time,
-        event=event,
-        unused=tuple(unused),
-    )
+        free += [column for column in roles["scores"] if not column.is_called(PREDICTIONS)]
+        roles["scores"] = [column for column in roles["scores"] if column not in free]
+        give("features", lambda column: True)
+    return roles
 
 
-def _survival(
-    columns: Sequence[Column], target: Column | None
-) -> tuple[Column | None, Column | None]:
-    """The time and the event, if columns seem to be such and nothing else is the target.
+def _is_time(column: Column) -> bool:
+    return column.is_called(TIME) and column.kind == "numbers"
 
-    If the event is named as a target, it is one of classes, and the time only is not a feature.
-    """
-    for time in columns:
-        for event in columns:
-            by_name = TIME.search(str(time.name)) and EVENT.search(str(event.name))
-            if by_name and time.kind == "numbers" and set(event.levels) == {0, 1}:
-                if target in (None, time):
-                    return time, event
-                if target == event:
-                    return time, None
-    return None, None
+
+def _is_event(column: Column) -> bool:
+    return column.is_called(EVENT) and set(column.levels) == {0, 1}
 
 
 def _may_be_group(column: Column, n_rows: int) -> bool:
     """Whether rows seem to share what the column names: texts, or numbers with such a name."""
-    if not 1 < column.n_different < n_rows or column.n_different <= 2:
-        return False
-    return column.kind == "texts" or bool(GROUPS.search(str(column.name)))
+    return 2 < column.n_different < n_rows and (column.kind == "texts" or column.is_called(GROUPS))
 
 
 def _is_no_value(column: Column, n_rows: int) -> bool:
     """Whether a column says nothing that can be learnt from: one value, or the name of the row."""
-    is_name = column.n_different == n_rows and bool(
-        GROUPS.search(str(column.name)) or str(column.name).startswith("Unnamed: ")
-    )
-    return column.kind in ("constant", "texts") or is_name
+    is_name = column.is_called(GROUPS) or column.name.startswith("Unnamed: ")
+    return column.kind in ("constant", "texts") or (is_name and column.n_different == n_rows)
 
 
-def _guessed_target(columns: Sequence[Column], scores: Sequence[str] | None) -> Column | None:
+def _guessed_target(columns: Sequence[Column]) -> Column | None:
     """The column with such a name; else the last of two classes, of classes, or of numbers."""
-    columns = [column for column in columns if column.name not in (scores or ())]
-    likely = [column for column in columns if not PREDICTIONS.search(str(column.name))]
+    likely = [column for column in columns if not column.is_called(PREDICTIONS)]
+    classes = [column for column in likely if column.kind == "classes"]
     choices = (
-        [column for column in likely if TARGETS.search(str(column.name))],
-        [column for column in likely if column.kind == "classes" and column.n_different == 2],
-        [column for column in likely if column.kind == "classes"],
+        [column for column in likely if column.is_called(TARGETS)],
+        [column for column in classes if column.n_different == 2],
+        classes,
         [column for column in likely if column.kind == "numbers"],
     )
     return next((choice[-1] for choice in choices if choice), None)
 
 
-def _may_predict(column: Column, target: Column | None) -> bool:
-    """Whether a column may contain what a model predicted of the target."""
-    by_name = bool(PREDICTIONS.search(str(column.name)))
-    if target is None:
-        return by_name and column.kind in ("numbers", "shares", "classes")
-    if target.kind != "classes":
-        return by_name and column.kind in ("numbers", "shares")
-    labels = set(column.levels)
-    of_labels = by_name and bool(labels) and labels <= set(target.levels)
-    return of_labels or column.kind == "shares" or (by_name and column.kind == "numbers")
+def _may_predict(column: Column, targets: Sequence[Column]) -> bool:
+    """Whether a column may contain what a model predicted of the target, if there is one."""
+    is_called = column.is_called(PREDICTIONS)
+    if not targets or targets[0].kind != "classes":
+        return is_called and column.kind in ("numbers", "shares", *([] if targets else ["classes"]))
+    has_form = column.kind == "numbers" or column.names_only(targets[0].levels)
+    return column.kind == "shares" or (is_called and has_form)
 
 
-def _questions(
-    roles: Roles, n_rows: int, data: Path, options: Sequence[str]
-) -> Iterator[tuple[str, list[str]]]:
+def _questions(roles: Roles, n_rows: int, file: Sequence[str]) -> Iterator[Question]:
     """Each question that the file can answer, and the words of its command."""
-    of_rows = [] if roles.groups is None else ["--groups", str(roles.groups.name)]
-    of_rows += options
-    if roles.target is not None and roles.features:
-        yield from _of_learners(roles, n_rows, data, of_rows)
-    if roles.fold is not None:
-        of_rows += ["--fold", str(roles.fold.name)]
-    if roles.repeat is not None:
-        of_rows += ["--repeat", str(roles.repeat.name)]
-    if roles.time is not None and roles.event is not None:
-        yield from _of_models(
-            roles.predictions,
-            "risks",
-            data,
-            ["--target", str(roles.time.name), "--event", str(roles.event.name)],
-            ["--metric", "harrell", *of_rows],
-        )
-        return
-    target = roles.target
-    if target is None:
-        marked = [column for column in roles.predictions if set(column.levels) == {0, 1}]
-        if roles.fold is None:
-            yield from _of_models(
-                marked, "right and wrong answers", data, [], ["--loss", "correct", *of_rows]
+    from ucvtest.data.positive_class import says_positive
+
+    target, scores = next(iter(roles["target"]), None), roles["scores"]
+    if target is not None and roles["features"]:
+        yield from _of_learners(roles, target, n_rows, file)
+    # Predictions of one form, their name, and the options that say so.
+    forms: list[tuple[Sequence[Column], str, list[str]]] = []
+    if roles["event"]:
+        time = roles["time"][0].name
+        forms = [(scores, "risks", ["--target", time, "--metric", "harrell"])]
+    elif target is None and not roles["fold"]:
+        marks = [column for column in scores if set(column.levels) == {0, 1}]
+        forms = [(marks, "right and wrong answers", ["--loss", "correct"])]
+    elif target is not None and target.kind != "classes":
+        forms = [(scores, "predicted numbers", ["--loss", "squared"])]
+    elif target is not None:
+        labels = [column for column in scores if column.names_only(target.levels)]
+        forms = [(labels, "predicted classes", [])]
+        if target.n_different == 2:
+            numeric = [
+                column for column in scores if column not in labels and not column.is_textual
+            ]
+            options, meaning = ["--loss", "auc"], "scores"
+            if not says_positive(target.levels):
+                # Not decided for the user: the question names the assumption.
+                options += ["--pos-label", str(target.levels[-1])]
+                meaning = f"scores (high for {target.name} = {target.levels[-1]})"
+            forms.append((numeric, meaning, options))
+    about_rows = ("target", "event", "groups", "fold", "repeat")
+    keys = [column for role in (*about_rows, "time") for column in roles[role]]
+    for columns, meaning, options in forms:
+        names = [column.name for column in columns]
+        listed = f"the {meaning} {' and '.join(names)}"
+        words = [*file, *_named(roles, *about_rows), *options]
+        if any(column.has_gaps for column in (*columns, *keys)):
+            words += ["--missing", "drop"]
+        if len(names) == 1:
+            yield f"How good are {listed}?", ["predictions", *words, "--scores", *names]
+        if len(names) > 1:
+            yield f"Do {listed} differ?", ["predictions", *words, "--scores", ",".join(names)]
+            new, old = names[:2]
+            yield (
+                f"May {new} (new) replace {old} (old), if it may be worse by 0.05?",
+                ["gate", *words, "--scores", f"{new},{old}", "--margin", "0.05"],
             )
-        return
-    truth = ["--target", str(target.name)]
-    for columns, meaning, form_options in _forms(roles.predictions, target):
-        yield from _of_models(columns, meaning, data, truth, [*form_options, *of_rows])
 
 
 def _of_learners(
-    roles: Roles, n_rows: int, data: Path, of_rows: Sequence[str]
-) -> Iterator[tuple[str, list[str]]]:
+    roles: Roles, target: Column, n_rows: int, file: Sequence[str]
+) -> Iterator[Question]:
     """Questions about learners, which are fitted to the features."""
-    target = roles.target
-    assert target is not None
+    words = [*file, *_named(roles, "target", "groups")]
     left_out = [
-        str(column.name)
-        for column in (
-            *roles.predictions,
-            *roles.unused,
-            *(column for column in (roles.fold, roles.repeat, roles.time) if column is not None),
-        )
+        column.name
+        for role in ("scores", "unused", "fold", "repeat", "time")
+        for column in roles[role]
     ]
-    feature_options = [option for name in left_out for option in ("--drop", name)]
-    if not any("," in name for name in left_out):
-        feature_options = ["--drop", ",".join(left_out)] if left_out else []
-    if any(column.is_textual for column in roles.features):
-        feature_options.append("--one-hot")
-    if any(column.n_missing for column in (target, *roles.features)):
-        feature_options += ["--missing", "drop"]
-    file = [str(data), "--target", str(target.name)]
-    of_classes = target.kind == "classes"
-    first, second = ("lda", "knn:5") if of_classes else ("ridge:1.0", "knn:5")
-    two = ["--learner", first, "--other", second]
-    names = f"such as {first} and {second} (ucvtest learners lists them)"
+    if any("," in name for name in left_out):
+        words += [word for name in left_out for word in ("--drop", name)]
+    elif left_out:
+        words += ["--drop", ",".join(left_out)]
+    if any(column.is_textual for column in roles["features"]):
+        words.append("--one-hot")
+    if any(column.has_gaps for column in (target, *roles["features"], *roles["groups"])):
+        words += ["--missing", "drop"]
+    is_of_classes = target.kind == "classes"
+    first, second = ("lda", "knn:5") if is_of_classes else ("ridge:1.0", "knn:5")
+    both = ["--learner", first, "--other", second]
     yield (
-        f"Do two learners, {names}, differ in the prediction of {target.name}?",
-        ["compare", *file, *two, *feature_options, *of_rows],
+        f"Do two learners, such as {first} and {second} (ucvtest learners lists them), differ in "
+        f"the prediction of {target.name}?",
+        ["compare", *words, *both],
     )
     yield (
         "How good is one learner, with its confidence interval?",
-        ["compare", *file, "--learner", first, *feature_options, *of_rows],
+        ["compare", *words, "--learner", first],
     )
-    if of_classes:
+    if is_of_classes:
         yield (
             "How many observations are needed to find a difference of 0.1?",
-            ["plan", *file, *two, "--difference", "0.1", *feature_options, *of_rows],
+            ["plan", *words, *both, "--difference", "0.1"],
         )
-    n = n_rows if roles.groups is None else roles.groups.n_different
-    yield ("Which test suits this number of observations?", ["advise", "--n", str(n)])
+    n_units = roles["groups"][0].n_different if roles["groups"] else n_rows
+    yield "Which test suits this number of observations?", ["advise", "--n", str(n_units)]
 
 
-def _forms(
-    predictions: Sequence[Column], target: Column
-) -> Iterator[tuple[list[Column], str, list[str]]]:
-    """Predictions of one form, its name, and the options that say so."""
-    from ucvtest.data.positive_class import says_positive
-
-    if target.kind != "classes":
-        yield list(predictions), "predicted numbers", ["--loss", "squared"]
-        return
-    labels = [
-        column for column in predictions if column.levels and set(column.levels) <= {*target.levels}
+def _named(roles: Roles, *of_roles: str) -> list[str]:
+    """The options that say which columns have these roles."""
+    return [
+        word for role in of_roles for column in roles[role] for word in (f"--{role}", column.name)
     ]
-    yield labels, "predicted classes", []
-    scores = [column for column in predictions if column not in labels and not column.is_textual]
-    if target.n_different == 2:
-        form_options = ["--loss", "auc"]
-        meaning = "scores"
-        if not says_positive(target.levels):
-            # Not decided for the user: the question names the assumption.
-            form_options += ["--pos-label", str(target.levels[-1])]
-            meaning = f"scores that are high for {target.name} = {target.levels[-1]}"
-        yield scores, meaning, form_options
-
-
-def _of_models(
-    columns: Sequence[Column],
-    meaning: str,
-    data: Path,
-    truth: Sequence[str],
-    form_options: Sequence[str],
-) -> Iterator[tuple[str, list[str]]]:
-    """Questions about finished models, by their predictions."""
-    if not columns:
-        return
-    names = [str(column.name) for column in columns]
-    gaps = ["--missing", "drop"] if any(column.n_missing for column in columns) else []
-    listed = " and ".join(names)
-    file = [str(data), *truth]
-    single = len(names) == 1
-    yield (
-        f"How good is {listed}, as {meaning}?" if single else f"Do {listed}, as {meaning}, differ?",
-        ["predictions", *file, "--scores", ",".join(names), *form_options, *gaps],
-    )
-    if len(names) > 1:
-        new, old = names[:2]
-        yield (
-            f"May {new} replace {old}, if it may be worse by 0.05?",
-            ["gate", *file, "--scores", f"{new},{old}", "--margin", "0.05", *form_options, *gaps],
-        )
-
-
-def _no_question(roles: Roles) -> str:
-    """Why no command answers a question about the file, and what helps."""
-    if roles.event is not None:
-        return (
-            "Commands compare predictions of survival times, and the file does not seem to have "
-            "any: name them in --scores. Python and R also compare learners: "
-            "uv.survival(time, event)."
-        )
-    return "No command answers a question about this file: name its --target, or its --scores."
 
 
 def _typed(words: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ import typer
 from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
+from ucvtest.cli.report import in_options_of_shell, write_json
 from ucvtest.cli.report import width as line_width
-from ucvtest.cli.report import write_json
 
 
 def plan(
@@ -65,6 +65,7 @@ def plan(
         typer.Option(metavar="FILE.json", help="Write the plan as JSON; - prints it alone."),
     ] = None,
     quiet: options.QuietOption = False,
+    notes: options.NotesOption = False,
 ) -> None:
     """Tell from a pilot sample how many observations a comparison takes.
 
@@ -111,7 +112,8 @@ def plan(
             return
         typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
         if not quiet:
-            typer.echo("\n" + sample_plan.summary(with_verdict=False).as_text())
+            summary = sample_plan.summary(with_verdict=False, notes=notes).as_text()
+            typer.echo("\n" + in_options_of_shell(summary))
         for name, path in {"Plan": json, "Plot": plot}.items():
             if path is not None:
                 typer.echo(f"{name}: {path}")

@@ -43,6 +43,11 @@ def write_json(values: Mapping[str, Any], path: Path | None) -> bool:
     return False
 
 
+def in_options_of_shell(summary: str) -> str:
+    """A printed summary, whose notes name arguments of Python."""
+    return summary.replace(IN_FULL, "--notes").replace("interval='wald'", "--interval wald")
+
+
 def show(
     result_or_comparison: "TestResult | Comparison",
     alpha: float,
@@ -77,7 +82,7 @@ def show(
             typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
         if not quiet:
             summary = result_or_comparison.summary(alpha, with_verdict=False, notes=notes)
-            typer.echo(summary.as_text().replace(IN_FULL, "--notes"))
+            typer.echo(in_options_of_shell(summary.as_text()))
             for name, path in {"Result": json, "Plot": plot, "Report": page}.items():
                 if path is not None:
                     typer.echo(f"{name}: {path}")

@@ -15,7 +15,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.methods.ustatistic.options import FEW_PAIRS
-from ucvtest.metrics.base import Metric, plural
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import WEIGHTED
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
@@ -131,7 +131,7 @@ def recommended(
         If data, learners or loss cannot be used.
     """
     if isinstance(loss, SetScore):
-        return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
+        return Recommended(TestSpec("corrected_t"), None, f"the {loss.in_words}")
     problem = validated()
     metric, slow = problem.metric, _one_by_one(problem)
     auc, of_pair = metric.ranks_pairs, min(n_learners, 2)
@@ -162,12 +162,12 @@ def recommended(
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
-    loss_in_words = "the AUC" if auc else "several metrics" if several else metric.plural
+    loss_in_words = "several metrics" if several else f"the {metric.in_words}"
     question: dict[str, Any] = {"loss": _known(metric)}
     if isinstance(metric, SmoothMetric) and not several:
         question = {"metric": metric}
     elif metric.linearised or metric.name.startswith(WEIGHTED):
-        loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
+        loss_in_words = f"{loss_in_words} (taken for the {LOSSES[_known(metric)].in_words})"
     advice = advise(problem.n_units, n_fits, learners=of_pair, **question)
     constructor = {
         name: setting for name, setting in advice.settings.items() if name not in DECIDED

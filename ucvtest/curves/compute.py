@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.notes import Note
 from ucvtest.curves.band import Band, bands_of
 from ucvtest.curves.cells import Cells, count_cells
 from ucvtest.curves.fields import DIFFERENCE
@@ -127,16 +128,18 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
 def _notes(inputs: Inputs, x_name: str) -> Iterator[str]:
     """What the intervals contain, what the curve of a learner averages over, and cautions."""
     binned = x_name != "threshold"
-    pointwise_words, simultaneous_words = (
-        ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
+    point_words, all_words = (
+        ("in one bin", "in all bins") if binned else ("at one threshold", "at all thresholds")
     )
-    yield (
-        f"low and high contain the true value of one quantity {pointwise_words}, chosen before "
-        f"looking at the curve, with {percent(1 - inputs.alpha)} confidence."
+    yield Note(
+        f"low and high contain the true value of one quantity {point_words}, chosen before looking "
+        f"at the curve, with {percent(1 - inputs.alpha)} confidence.",
+        f"low, high: {point_words}; low all, high all: {all_words} at once.",
+        importance=1,
     )
     yield (
         "low_all and high_all contain the true values of all quantities of a learner "
-        f"{simultaneous_words} at once."
+        f"{all_words} at once."
     )
     if inputs.learning is not None:
         yield (
@@ -151,9 +154,11 @@ def _notes(inputs: Inputs, x_name: str) -> Iterator[str]:
             "scale, such as probabilities."
         )
     if inputs.learning is not None and len(inputs.learning) < 2 * FEW_PAIRS:
-        yield (
-            f"With only {len(inputs.learning) // 2} pairs of learning sets, standard errors have "
-            "few degrees of freedom, and intervals are wide."
+        n_pairs = len(inputs.learning) // 2
+        yield Note(
+            f"With only {n_pairs} pairs of learning sets, standard errors have few degrees of "
+            "freedom, and intervals are wide.",
+            f"Intervals are wide, because there are only {n_pairs} pairs of learning sets.",
         )
     if inputs.n_one_class:
         yield (
@@ -163,11 +168,13 @@ def _notes(inputs: Inputs, x_name: str) -> Iterator[str]:
     n_positive = int(inputs.positive.sum())
     fewer = min(n_positive, len(inputs.positive) - n_positive)
     if fewer < FEW_ROWS:
-        yield f"The rarer class has only {fewer} rows: intervals are wide and rough."
+        text = f"The rarer class has only {fewer} rows: intervals are wide and rough."
+        yield Note(text, text)
     if inputs.groups is not None and inputs.groups.n_groups < FEW_CLUSTERS:
-        yield (
+        yield Note(
             f"With only {inputs.groups.n_groups} clusters, intervals for all points at once miss "
-            "the true values more often than they should."
+            "the true values more often than they should.",
+            f"Intervals for all points are too short with only {inputs.groups.n_groups} clusters.",
         )
     if inputs.groups is not None:
         yield from uneven_clusters(inputs.groups)

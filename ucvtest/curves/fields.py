@@ -60,8 +60,4 @@ class CurveFields(Saved):
             )
             for band_fields in data["bands"]
         )
-        return values | {
-            "bands": bands,
-            "learners": tuple(values["learners"]),
-            "notes": tuple(values["notes"]),
-        }
+        return values | {"bands": bands, "learners": tuple(values["learners"])}

@@ -68,12 +68,18 @@ class Curve(CurveFields):
 
         return verdict(self)
 
-    def summary(self) -> "GridSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``."""
+    def summary(self, *, notes: bool = False) -> "GridSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``.
+
+        Parameters
+        ----------
+        notes : bool
+            Whether all notes are shown, or at most three lines of what a reader has to know.
+        """
         from ucvtest.curves.wording import tables
         from ucvtest.results.summary_tables import GridSummary
 
-        return GridSummary(tables(self))
+        return GridSummary(tables(self, notes=notes))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

@@ -5,14 +5,17 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import named_options
+from ucvtest.common.notes import Note
 from ucvtest.curves.compute import compute_curve, flagged_at, places_between
 from ucvtest.curves.inputs import as_thresholds, distinct_scores, read_inputs
 from ucvtest.curves.points import SENSITIVITY, SPECIFICITY
 from ucvtest.curves.result import Curve
 
-ONE_SCALE = (
+ONE_SCALE = Note(
     "The difference compares both learners at the same threshold. It is meaningful only if their "
-    "scores are on one scale, such as probabilities."
+    "scores are on one scale, such as probabilities.",
+    "The difference is meaningful only if the scores of both are on one scale.",
+    importance=1,
 )
 
 POOLED = (

@@ -4,12 +4,13 @@ from functools import partial
 
 import numpy as np
 
+from ucvtest.common.checks import check_switch
 from ucvtest.curves.band import Band
 from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
-    hanging,
     in_two_columns,
     number_column,
     wrapped_rows,
@@ -38,9 +39,7 @@ MOST_ROWS = 6
 
 def verdict(curve: CurveFields) -> str:
     """Thresholds at which the difference is not zero, by its band for all points."""
-    differences = [
-        difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
-    ]
+    differences = [band for band in curve.bands if band.learner == DIFFERENCE]
     if not differences:
         return ""
     first, second = curve.learners
@@ -49,13 +48,15 @@ def verdict(curve: CurveFields) -> str:
         for name, is_significant in ((first, band.low_all > 0), (second, band.high_all < 0)):
             if is_significant.any():
                 thresholds = band.x[is_significant]
+                limits = dict.fromkeys(
+                    f"{limit:.4g}" for limit in (thresholds.min(), thresholds.max())
+                )
                 findings.append(
-                    f"{name} has the larger {band.quantity} at {int(is_significant.sum())} of "
-                    f"{len(is_significant)} thresholds, from {thresholds.min():.4g} to "
-                    f"{thresholds.max():.4g}"
+                    f"{name} has the larger {band.quantity} at {len(thresholds)} of "
+                    f"{len(is_significant)} thresholds ({' to '.join(limits)})"
                 )
     if not findings:
-        names = " or ".join(difference_band.quantity for difference_band in differences)
+        names = " or ".join(band.quantity for band in differences)
         return (
             f"No evidence at the {percent(curve.alpha)} level that {first} and {second} differ in "
             f"{names} at any threshold."
@@ -63,8 +64,9 @@ def verdict(curve: CurveFields) -> str:
     return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(findings)}."
 
 
-def tables(curve: CurveFields) -> Tables:
+def tables(curve: CurveFields, *, notes: bool = False) -> Tables:
     """Tables of the estimand, and of some points of each band."""
+    check_switch("notes", notes)
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
         ("Rows", str(settings["n_obs"])),
@@ -72,16 +74,14 @@ def tables(curve: CurveFields) -> Tables:
         ("Level", percent(1 - curve.alpha)),
         ("Points", str(len(curve.bands[0].x))),
     ]
-    for name, label in OTHER_FACTS:
-        if name in settings:
-            fact_rows.append((label, str(settings[name])))
-    statements = [("Estimand", settings["estimand"])]
+    fact_rows += [(label, str(settings[name])) for name, label in OTHER_FACTS if name in settings]
     grids = [
-        Grid(wrapped_rows(statements), aligns="l", title=title),
+        Grid(wrapped_rows([("Estimand", settings["estimand"])]), aligns="l", title=title),
         Grid(in_two_columns(fact_rows), aligns="rlr"),
         *(_points(band, settings["x"]) for band in curve.bands),
     ]
-    return Tables(grids, partial(_closing, curve))
+    verdict_text = f"Verdict: {verdict(curve)}" if verdict(curve) else ""
+    return Tables(grids, partial(closing_lines, verdict_text, curve.notes, in_full=notes))
 
 
 def _points(band: Band, x_name: str) -> Grid:
@@ -104,12 +104,3 @@ def _points(band: Band, x_name: str) -> Grid:
     rows = [list(row) for row in zip(places, counts, *cells, strict=True)]
     title = f"{band.learner}: {band.quantity} by {x_name}"
     return Grid(rows, [x_name, "n", *columns], title=title)
-
-
-def _closing(curve: CurveFields, width: int) -> list[str]:
-    verdict_text = verdict(curve)
-    lines = [*hanging(f"Verdict: {verdict_text}", width), ""] if verdict_text else []
-    lines.append("Notes:")
-    for index, note in enumerate(curve.notes, start=1):
-        lines += hanging(f"[{index}] {note}", width)
-    return lines

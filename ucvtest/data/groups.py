@@ -218,9 +218,9 @@ def clusters_of(groups: Groups | None, weight: GroupWeight) -> Clusters | None:
     return None if groups is None or groups.single else Clusters(groups, weight)
 
 
-def units_of(groups: Groups | Clusters | None) -> str:
-    """The name of the sampled units, for messages about their number."""
-    return "observations" if groups is None else "groups"
+def units_of(groups: Groups | Clusters | None, grouped: str = "groups") -> str:
+    """The name of the sampled units: messages speak of `groups`, results of clusters."""
+    return "observations" if groups is None else grouped
 
 
 def as_groups(groups: Any, n_obs: int) -> Groups | None:

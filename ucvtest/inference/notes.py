@@ -111,7 +111,7 @@ def is_reuse_note(note: str) -> bool:
 
 NEW_ROW: Mapping[GroupWeight, str] = {
     "group": "at a random row of a new cluster",
-    "row": "at a new row, clusters counting as many times as they have rows",
+    "row": "at a new row, clusters weighted by their size",
 }
 """What the estimand of a test on clusters is about."""
 

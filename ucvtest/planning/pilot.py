@@ -130,8 +130,8 @@ def pilot_of_sampler(
 
 
 def units_of(test: UStatisticTest) -> str:
-    """The units that are counted: observations, or their groups."""
-    return "observations" if test.clusters is None else "groups"
+    """The units that are counted."""
+    return "observations" if test.clusters is None else "clusters"
 
 
 def _one_pilot(

@@ -20,6 +20,7 @@ from ucvtest.common.checks import (
 )
 from ucvtest.common.execution import Progress, make_generator
 from ucvtest.common.float64 import check_platform
+from ucvtest.common.notes import Note
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
@@ -69,9 +70,11 @@ UNSHRUNK = COMPONENTS + (
     "AUCs, for metrics of labels such as F1, and for errors of groups)."
 )
 QUICKER = "learners by short names, such as 'lda', are quicker"
-PILOT_BAND = (
+PILOT_BAND = Note(
     "Bands (95%) show the uncertainty of the standard error from the pilot, including Monte-Carlo "
-    "error. The difference is treated as known."
+    "error. The difference is treated as known.",
+    "Low and high: 95% band for the uncertainty of the pilot's standard error.",
+    importance=1,
 )
 
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ucvtest.common.checks import check_switch
+from ucvtest.common.notes import IN_FULL, in_brief
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
+from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
     escape_markdown,
-    hanging,
     in_two_columns,
     number_column,
     number_text,
@@ -133,16 +134,36 @@ class SamplePlan(Saved):
         """The answer in words."""
         return verdict(self)
 
-    def summary(self, *, with_verdict: bool = True) -> "MarkdownSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
+    def summary(self, *, with_verdict: bool = True, notes: bool = False) -> "MarkdownSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
+
+        ``as_markdown`` has everything, with or without `notes`.
+
+        Parameters
+        ----------
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        notes : bool
+            Whether all notes are shown, or at most three lines of what a reader has to know.
+        """
         from ucvtest.results.summary_tables import MarkdownSummary
 
-        return MarkdownSummary(tables(self, with_verdict=with_verdict))
+        return MarkdownSummary(tables(self, with_verdict=with_verdict, notes=notes))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:
         """The pictures that `plot` can draw, its default first."""
         return tuple(self.pictures)
+
+    def notes_in_brief(self, rest: str = IN_FULL) -> list[str]:
+        """The lines below the verdict when it is printed: at most three notes, then how many more.
+
+        Parameters
+        ----------
+        rest : str
+            Where to find the other notes.
+        """
+        return in_brief(self.notes, rest)
 
     def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
         """Draw power or width against the number of observations, or the learning curves.
@@ -236,12 +257,14 @@ def verdict(plan: SamplePlan) -> str:
     )
 
 
-def tables(plan: SamplePlan, *, with_verdict: bool = True) -> Tables:
+def tables(plan: SamplePlan, *, with_verdict: bool = True, notes: bool = False) -> Tables:
     """Tables of the question and of the predictions."""
     check_switch("with_verdict", with_verdict)
+    check_switch("notes", notes)
     statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
     fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
-    closing = partial(_closing, plan, with_verdict=with_verdict)
+    verdict_text = f"Verdict: {verdict(plan)}" if with_verdict else ""
+    closing = partial(closing_lines, verdict_text, plan.notes, in_full=notes)
     grids = [statement_grid, fact_grid, _predictions(plan)]
     return Tables(grids, closing, partial(_markdown, plan))
 
@@ -261,17 +284,10 @@ def _markdown(plan: SamplePlan) -> str:
 
 
 def _statements(plan: SamplePlan) -> list[tuple[str, str]]:
-    settings = plan.settings
-    learner_labels = (("Learner", "learner"), ("Other", "other"))
-    return [
-        ("Estimand", str(settings["estimand"])),
-        ("Asked for", goal_in_words(plan)),
-        *(
-            (label, str(settings[key]))
-            for label, key in learner_labels
-            if settings.get(key) is not None
-        ),
-    ]
+    learner, other = (plan.settings.get(key) for key in ("learner", "other"))
+    link = "over" if plan.goal == "ratio" else "minus"
+    of = ("Learner", str(learner)) if other is None else ("Learners", f"{learner} {link} {other}")
+    return [of, ("Estimand", str(plan.settings["estimand"])), ("Asked for", goal_in_words(plan))]
 
 
 def _fact_rows(plan: SamplePlan) -> list[tuple[str, str]]:
@@ -302,11 +318,3 @@ def _predictions(plan: SamplePlan) -> Grid:
     header = [HEADINGS.get(name, name.replace("_", " ")) for name in columns]
     marked = " (* the number needed)" if plan.n_needed in columns["n"] else ""
     return Grid(rows, header, title=f"Predictions{marked}")
-
-
-def _closing(plan: SamplePlan, width: int, *, with_verdict: bool) -> list[str]:
-    lines = [*hanging(f"Verdict: {verdict(plan)}", width), ""] if with_verdict else []
-    lines.append("Notes:")
-    for index, note in enumerate(plan.notes, start=1):
-        lines += hanging(f"[{index}] {note}", width)
-    return lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ucvtest.common.checks import check_is_float, is_number, named_options
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.common.notes import in_brief, lines_of, with_lines
+from ucvtest.common.notes import in_brief
 from ucvtest.results.fields import (
     Better,
     ConfidenceInterval,
@@ -467,11 +467,6 @@ class TestResult(Saved):
         draw, size = picture_of(self, alpha, kind)
         save_figure(draw, path, size, dpi)
 
-    def _plain(self) -> dict[str, Any]:
-        """The fields, and next to the notes the lines of those that have one."""
-        lines = lines_of(self.notes)
-        return {**super()._plain(), **({"note_lines": lines} if lines else {})}
-
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
@@ -482,7 +477,6 @@ class TestResult(Saved):
         values["pictures"] = {
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
         }
-        values["notes"] = with_lines(values["notes"], data.get("note_lines", {}))
         low, high = values["bounds"]
         values["bounds"] = (float(low), float(high))
         values["tables"] = {

@@ -17,6 +17,7 @@ import numpy as np
 from ucvtest.common.checks import check_format_version
 from ucvtest.common.equality import ByValue
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.notes import lines_of, with_lines
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
@@ -83,14 +84,18 @@ class Saved(ByValue):
             return restored
 
     def _plain(self) -> dict[str, Any]:
-        """The fields in plain form."""
-        attributes = fields(self)  # type: ignore[arg-type]
-        return {attribute.name: to_plain(getattr(self, attribute.name)) for attribute in attributes}
+        """The fields in plain form, and next to notes the lines of those that have one."""
+        plain = {own.name: to_plain(getattr(self, own.name)) for own in fields(self)}  # type: ignore[arg-type]
+        lines = lines_of(getattr(self, "notes", ()))
+        return plain | ({"note_lines": lines} if lines else {})
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """The fields from their plain form."""
-        return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
+        values = {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
+        if "notes" in values:
+            values["notes"] = with_lines(values["notes"], data.get("note_lines", {}))
+        return values
 
 
 @contextmanager

@@ -202,10 +202,8 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
 summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], notes = FALSE,
                                        ...) {
   refuse_others("summary", "conf.level", ...)
-  refuse_level(conf.level, "conf.level")
-  text <- call_python("summary", json = about(object)$json, conf_level = conf.level,
-                      notes = is_switch(notes, "notes"))
-  structure(list(text = with_typed(text, about(object)$correction)), class = "summary.ucvtest")
+  text <- with_typed(summary_text(about(object)$json, conf.level, notes), about(object)$correction)
+  structure(list(text = text), class = "summary.ucvtest")
 }
 
 as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {

@@ -45,15 +45,16 @@ tidy.ucvtest_margin <- function(x, ...) {
 
 print.ucvtest_margin <- function(x, ...) {
   shown <- x
-  # What has no value is not printed; the verdict says why there is none.
-  for (part in c("p.value", "conf.int")) if (anyNA(shown[[part]])) shown[[part]] <- NULL
   # R prints one null value, and equivalence has two.
   if (length(x$null.value) == 2L) {
     shown$null.value <- NULL
     shown$alternative <- paste("the estimand lies between", x$null.value[1L], "and",
                                x$null.value[2L])
   }
-  print(structure(shown, class = "htest"), ...)
-  cat(strwrap(x$verdict), "", sep = "\n")
+  cat("", strwrap(x$method, prefix = "\t"), "", paste("data: ", x$data.name), sep = "\n")
+  print_test(shown, getOption("digits"))
+  print_interval(shown, getOption("digits"))
+  cat(strwrap(paste0(names(x$estimate), ": ", format(x$estimate))), "", strwrap(x$verdict), "",
+      sep = "\n")
   invisible(x)
 }

@@ -57,7 +57,13 @@ print.ucvtest_plan <- function(x, ...) {
   shown <- intersect(c("n", "se", "width", "power", "power_low", "power_high"), names(x$table))
   print(x$table[shown], row.names = FALSE, digits = 3L, ...)
   cat("\n", paste(strwrap(x$verdict), collapse = "\n"), "\n\n", sep = "")
+  print_lines(x$lines)
   invisible(x)
+}
+
+summary.ucvtest_plan <- function(object, notes = FALSE, ...) {
+  refuse_others("summary", NULL, ...)
+  structure(list(text = object$texts[1L + is_switch(notes, "notes")]), class = "summary.ucvtest")
 }
 
 # For methods_text().

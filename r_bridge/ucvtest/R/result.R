@@ -99,7 +99,7 @@ print_interval <- function(x, digits) {
 
 # Of the notes those that a reader has to know, and where the others are.
 print_lines <- function(lines) {
-  for (line in lines) cat(strwrap(line, 78, exdent = 4L), sep = "\n")
+  for (line in lines) cat(strwrap(line, 80, exdent = 4L), sep = "\n")
   if (length(lines)) cat("\n")
 }
 
@@ -127,10 +127,12 @@ print_estimates <- function(x, digits) {
 
 summary.ucvtest <- function(object, conf.level = object$conf.level, notes = FALSE, ...) {
   refuse_others("summary", "conf.level", ...)
+  structure(list(text = summary_text(object$json, conf.level, notes)), class = "summary.ucvtest")
+}
+
+summary_text <- function(json, conf.level, notes) {
   refuse_level(conf.level, "conf.level")
-  text <- call_python("summary", json = object$json, conf_level = conf.level,
-                      notes = is_switch(notes, "notes"))
-  structure(list(text = text), class = "summary.ucvtest")
+  call_python("summary", json = json, conf_level = conf.level, notes = is_switch(notes, "notes"))
 }
 
 is_switch <- function(value, name) {
@@ -149,8 +151,11 @@ confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
   if (!missing(parm)) refuse_parm()
   refuse_level(level, "level")
   ends <- call_python("confidence_interval", json = object$json, conf_level = level)
-  side <- c(object$settings$alternative, "two-sided")[1L]
-  matrix(ends, 1L, dimnames = list(names(object$estimate), percent_below(side, level)))
+  given <- object$settings
+  side <- c(given$alternative, "two-sided")[1L]
+  label <- if (is.null(given$other)) names(object$estimate)
+           else pair_label(given$learner, given$other, is_ratio(object))
+  matrix(ends, 1L, dimnames = list(label, percent_below(side, level)))
 }
 
 # The probabilities below the ends name them, as everywhere in R; a one-sided interval has one end

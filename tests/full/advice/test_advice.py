@@ -96,7 +96,7 @@ def test_the_width_to_expect_falls_with_the_root_of_the_number_of_observations()
     found = advise_from(table, 40, 40), advise_from(table, 160, 40)
     assert found[0].evidence.expected_width == pytest.approx(1.0)
     assert found[1].evidence.expected_width == pytest.approx(0.5)
-    assert any("about 0.5 from end to end" in reason for reason in found[1].reasons)
+    assert any("about 0.5 wide" in reason for reason in found[1].reasons)
     squared = make_table({FEW: GOOD}, loss="squared")
     assert math.isnan(advise_from(squared, 60, 40, loss="squared").evidence.expected_width)
 

@@ -25,8 +25,8 @@ class Counting:
 @pytest.mark.parametrize(
     ("metric", "evidence"),
     [
-        ("f1", "two learners, F1s and up to 40 fits. With 20 fits of each learner,"),
-        (["f1", "mcc", "kappa"], "several metrics (taken for error rates) and up to 40 fits."),
+        ("f1", "two learners, the F1 and up to 40 fits. With 20 fits of each learner,"),
+        (["f1", "mcc", "kappa"], "several metrics (taken for the error rate) and up to 40 fits."),
     ],
 )
 def test_metrics_of_slow_learners_cost_twenty_fits_of_each(metric, evidence):

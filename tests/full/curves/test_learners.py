@@ -274,7 +274,7 @@ def test_one_or_two_learners_are_named(losses):
 
 def test_results_say_what_was_learnt_and_travel(losses):
     curve = uv.curves.precision_recall(losses)
-    text = " ".join(str(curve).split())
+    text = " ".join(curve.summary(notes=True).as_text().split())
     assert f"expected counts when learning from {LEARN_SIZE} observations" in text
     assert f"Learning-set size: {LEARN_SIZE}" in text
     assert f"Model fits: {4 * N_ROUNDS}" in text

@@ -39,7 +39,8 @@ def test_frames_have_a_row_for_each_point_of_each_band(curves):
 def test_summaries_say_what_is_covered(curves):
     for curve in curves.values():
         assert str(curve) == curve.summary().as_text()
-        text = " ".join(str(curve).split())
+        assert "summary(notes=True)" in str(curve)
+        text = " ".join(curve.summary(notes=True).as_text().split())
         assert "of these rules" in text
         assert "with 95% confidence" in text
         assert "at once" in text

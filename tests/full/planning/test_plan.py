@@ -186,6 +186,8 @@ def test_plans_survive_and_are_drawn(plan, tmp_path):
     assert str(plan) == plan.summary().as_text()
     text = " ".join(plan.summary().as_text().split())
     assert plan.verdict in text
+    assert "2 more notes: summary(notes=True)" in text
+    assert " ".join(plan.summary(notes=True).as_text().split()).endswith(plan.notes[-1])
     assert plan.verdict in str(plan._repr_html_())
     assert plan.summary().as_markdown().startswith("## How many observations\n\n**")
 
@@ -290,7 +292,7 @@ def test_groups_are_what_is_counted():
     asked = {"difference": 0.1, "n": [20, 80], "groups": groups, "rng": 0}
     found = uv.plan(X, Y, "lda", "knn:1", **asked)
     assert (found.settings["n_pilot"], found.settings["learn_size"]) == (20, 9)
-    assert "groups give 80% power" in found.verdict
+    assert "clusters give 80% power" in found.verdict
     reported = uv.UStatisticTest(X, Y, "lda", "knn:1", groups=groups).fit(rng=1)
     assert found.frame["se"][0] == pytest.approx(reported.se, rel=0.2)
     assert found.curve_frame["learn_size"].min() == 4

@@ -307,7 +307,7 @@ class ResamplingTest(HypothesisTest):
         if not observed.design.learns:
             return of_these_rules(observed)
         size, subject = self._learn_size(observed.design), observed.losses.in_words
-        units = units_of(self.question.clusters)
+        units = units_of(self.question.clusters, "clusters")
         if observed.paired:
             subject = f"difference in {subject}"
         if kind == "conditional":

@@ -148,7 +148,7 @@ class FoldCovarianceTest(HypothesisTest):
     def estimand(self) -> str:
         """The estimand in words."""
         loss, scheme = self.question.metric, self._scheme
-        units = units_of(self.question.clusters)
+        units = units_of(self.question.clusters, "clusters")
         subject = f"difference in {loss.in_words}" if self.question.paired else loss.in_words
         if scheme.jackknife:
             return f"{subject} {when_learning_from(scheme.n_units, units)}, by the jackknife"

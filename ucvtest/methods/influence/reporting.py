@@ -89,7 +89,7 @@ def result_from(
 
 
 def _estimand(layout: Layout, scheme: str, question: Question) -> str:
-    metric, units = question.metric, units_of(question.clusters)
+    metric, units = question.metric, units_of(question.clusters, "clusters")
     subject = f"difference in {metric.in_words}" if question.paired else metric.in_words
     if scheme == "bootstrap":
         return f"{subject} when learning from bootstrap samples of {layout.n_obs} {units}"

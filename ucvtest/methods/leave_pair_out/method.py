@@ -196,7 +196,7 @@ class LeavePairOutTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """The estimand in words."""
-        units = units_of(self.question.clusters)
+        units = units_of(self.question.clusters, "clusters")
         return f"leave-pair-out AUC {when_learning_from(self.question.n_units - 2, units)}"
 
     @property

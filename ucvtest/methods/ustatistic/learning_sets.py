@@ -110,7 +110,7 @@ class LearningSets:
         if not isinstance(self.sizes, Sizes):
             return self.sizes.estimand(paired=question.paired)
         metric = question.metric
-        learning = when_learning_from(self.learn_size, units_of(question.clusters))
+        learning = when_learning_from(self.learn_size, units_of(question.clusters, "clusters"))
         if self.stratified:
             learning += ", classes in proportion"
         if not question.paired:

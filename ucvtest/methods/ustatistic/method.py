@@ -110,14 +110,15 @@ class UStatisticTest(HypothesisTest):
     the means of whole pairs vary. If pairs whose fits differ more are also worse (or better), a few
     observations decide which rule is learnt, and that share of the variation is not noise. It is
     kept (Amemiya 1980); from a half on a note says so. The degrees of freedom account for what the
-    fits leave unknown, so that 12 fits of two learners are enough for an answer. "auto" takes "few"
-    if the fits end before its own variance is known to a quarter of itself, from the same pairs.
+    fits leave unknown, so that 12 fits of two learners are enough for an answer. If the fits end
+    before the Monte-Carlo error of its own variance is below a quarter of it, "auto" takes "few",
+    from the same pairs.
 
     - Error rates: with 20 fits of each learner, 95% intervals for differences contained the true
       value in 96.3% of the samples of 77 simulated settings (n = 40 to 200, 300 samples each), at
       0.57 times the width of the 5x2 t test's and 1.25 times that of thousands of fits; with 200
       fits in 96.9%, at 1.02 times. The worst setting had 80.7%: learners whose rule is decided by a
-      few rows (`held_spam`, n = 200), the worst setting of all tests. With 20 and 30 observations
+      few rows (a spam filter, n = 200), the worst setting of all tests. With 20 and 30 observations
       six settings had 97.5% together; fewer observations have not been tried.
     - Squared and log losses: differences had 92% (79% in the worst, with skewed noise), because the
       fits do not show the tails.
@@ -205,9 +206,9 @@ class UStatisticTest(HypothesisTest):
 
     **Metrics.** With `metric`, the parts of F1, R2 and other functions of means are pooled over all
     learning sets and all observations outside of them. The estimand, in results "F1 when learning
-    from g observations", is the F1 of the expected parts of rules from such learning sets, not the
-    expected F1 of a rule. Values linearised at the
-    pooled parts take the place of losses in all variances, in few fits and in Monte-Carlo errors.
+    from g observations", is computed from the parts (such as the cells of a confusion matrix)
+    averaged over such learning sets. It is not the average F1. Values linearised at the pooled
+    parts take the place of losses in all variances, in few fits and in Monte-Carlo errors.
     All predictions are kept for this. For confusion metrics "auto" is as for error rates: the
     midpoint variance; "stabilised" for differences; "plus_four" for one learner, with two right and
     two wrong observations added to the confusion matrix. Moments of one learner have Student's t on

@@ -37,7 +37,7 @@ class JointLossEstimates:
 
     @property
     def known(self) -> bool:
-        """Whether variances of most differences that vary are known to a quarter of themselves."""
+        """Whether most variances have a Monte-Carlo error below a quarter of them."""
         upper = np.triu_indices(len(self.differences.variance), 1)
         variance, error, _ = (difference_values[upper] for difference_values in self.differences)
         varies = (variance > 0) | (error > 0)

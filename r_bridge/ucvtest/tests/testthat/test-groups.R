@@ -48,7 +48,7 @@ test_that("comparisons, selections and plans take groups", {
                          groups = patient)
   expect_equal(nrow(chosen$table), 2L)
   planned <- plan_sample_size(y ~ a + b, rows, "lda", "knn:3", difference = 0.2, groups = patient)
-  expect_match(planned$verdict, "20 groups")
+  expect_match(planned$verdict, "20 clusters")
 })
 
 test_that("learning sets can have the proportions of the classes", {

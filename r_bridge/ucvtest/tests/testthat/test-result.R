@@ -18,6 +18,7 @@ test_that("results can be taken apart", {
   expect_match(shown, "^ +Learners *$", all = FALSE)
   expect_match(shown, "learning from 20 observations", fixed = TRUE, all = FALSE)
   expect_true("jackknife" %in% result$tables$Variances$variance)
+  expect_equal(rownames(confint(result)), "lda - nearest_centroid")
   expect_equal(as.data.frame(glance(result))[c("nobs", "n_fits", "status")],
                data.frame(nobs = 60L, n_fits = result$n_fits, status = "ok"))
 })

@@ -465,6 +465,8 @@ def test_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
     for key in ("f1", "fbeta_2", "recall_yes"):
         name = f"ucvtest.new_vs_old.comparison/estimate_learner.{key}"
         assert name in logged.metrics
+        # Short enough for the page of a run.
+        assert f"ucvtest.estimate.{key}" in logged.metrics
 
 
 def test_more_numbers_than_a_request_takes(

@@ -134,7 +134,7 @@ class MixedSizes(AnySizes):
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
         subject = "difference in AUC" if paired else "AUC"
-        return f"{subject} {when_learning_from(self.learn_sizes[0], 'groups')}"
+        return f"{subject} {when_learning_from(self.learn_sizes[0], 'clusters')}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class SeveralMixedSizes(MixedSizes):
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
         about = in_words(self.n_classes, self.positive, paired=paired)
-        return f"{about} {when_learning_from(self.learn_sizes[0], 'groups')}"
+        return f"{about} {when_learning_from(self.learn_sizes[0], 'clusters')}"
 
 
 def _one_sample(

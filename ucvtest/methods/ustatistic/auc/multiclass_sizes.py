@@ -85,11 +85,10 @@ class SeveralSizes(AnySizes):
 
     def estimand(self, *, paired: bool) -> str:
         """The estimand in words."""
-        listed = ", ".join(map(str, self.learn_sizes))
-        return (
-            f"{in_words(len(self.sizes), self.positive, paired=paired)} "
-            f"{when_learning_from(sum(self.learn_sizes))}, {listed} of each class"
-        )
+        *first_sizes, last = map(str, self.learn_sizes)
+        about = in_words(len(self.sizes), self.positive, paired=paired)
+        learning = when_learning_from(sum(self.learn_sizes))
+        return f"{about} {learning}, {', '.join(first_sizes)} and {last} of the classes"
 
 
 def in_words(n_classes: int, positive: Any, *, paired: bool) -> str:
