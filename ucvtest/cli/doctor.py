@@ -319,11 +319,11 @@ def _of_learners(
         words += ["--missing", "drop"]
     is_of_classes = target.kind == "classes"
     first, second = ("lda", "knn:5") if is_of_classes else ("ridge:1.0", "knn:5")
-    both = ["--learner", first, "--other", second]
+    two_learners = ["--learner", first, "--other", second]
     yield (
         f"Do two learners, such as {first} and {second} (ucvtest learners lists them), differ in "
         f"the prediction of {target.name}?",
-        ["compare", *words, *both],
+        ["compare", *words, *two_learners],
     )
     yield (
         "How good is one learner, with its confidence interval?",

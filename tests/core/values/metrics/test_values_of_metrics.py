@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import ucvtest as uv
 from tests.oracles import metrics as oracle
+from ucvtest.metrics import confusion
 from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.smooth import Cells, linearised
@@ -340,6 +341,16 @@ def test_gradients_are_those_by_differences(name):
     (value, gradient), (again, differences) = gradients(name, 2 if SMOOTH[name].of_two else 3)
     assert value == again
     np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-8)
+
+
+def test_gradients_of_averages_over_some_classes_are_those_by_differences():
+    # The shares of all classes sum to 1, those of some do not.
+    average = partial(confusion.weighted_by_class, class_ratio=confusion.RECALL, places=[0, 2])
+    table = np.random.default_rng(0).dirichlet(np.full(9, 3.0)).reshape(3, 3)
+    _, gradient = average(table)
+    own = OwnFunction("own", lambda at: average(at)[0])
+    moved = gradient - (gradient * table).sum()
+    np.testing.assert_allclose(moved, own.of_shares(table)[1], rtol=1e-7, atol=1e-8)
 
 
 def youden(P):

@@ -173,6 +173,21 @@ def test_variances_of_differences_are_statsmodels_cluster_covariances(cls):
     assert result.df == len(SIZES) - 1
 
 
+def test_intervals_of_differences_of_error_rates_by_hand():
+    y, rules = drawn()
+    d = (rules["a"] != y) * 1.0 - (rules["b"] != y)
+    fit = sm.OLS(d, np.ones(N)).fit(cov_type="cluster", cov_kwds={"groups": PATIENT}, use_t=True)
+    estimate, variance = fit.params[0], fit.bse[0] ** 2
+    # As many independent rows have this variance. One right and one wrong observation are added.
+    n = d.var(ddof=1) / variance
+    moved = n * estimate / (n + 2)
+    squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
+    half_width = stats.t(len(SIZES) - 1).isf(0.025) * math.sqrt(squares) / (n + 2)
+    result = uv.HoldOutTest.from_losses(losses(), "a", "b", group_weight="row").fit()
+    assert result.conf_int() == pytest.approx((moved - half_width, moved + half_width), rel=1e-12)
+    assert result.diagnostics["n_effective"] == pytest.approx(n, rel=1e-12)
+
+
 def test_mcnemars_difference_of_cluster_sums_by_hand():
     y, rules = drawn()
     only_a, only_b = (rules["a"] != y) & (rules["b"] == y), (rules["b"] != y) & (rules["a"] == y)
