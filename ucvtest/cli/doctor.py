@@ -332,7 +332,7 @@ def _of_learners(
     if is_of_classes:
         yield (
             "How many observations are needed to find a difference of 0.1?",
-            ["plan", *words, *both, "--difference", "0.1"],
+            ["plan", *words, *two_learners, "--difference", "0.1"],
         )
     n_units = roles["groups"][0].n_different if roles["groups"] else n_rows
     yield "Which test suits this number of observations?", ["advise", "--n", str(n_units)]
