@@ -173,7 +173,7 @@ MUTANTS = [
     ),
     _mutant(
         *("gradient by an imaginary step", "metrics/moments.py"),
-        *("np.imag(moved) / STEP", "np.imag(moved) / (2 * STEP)", *METRICS),
+        *("np.imag(moved) / steps", "np.imag(moved) / (2 * steps)", *METRICS),
     ),
     _mutant(
         *("variance of many pairs", "methods/classical/many_pairs.py"),

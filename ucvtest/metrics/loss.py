@@ -134,8 +134,7 @@ def losses_where_tested(
             f"loss {loss.name} returned shape {losses.shape} for predictions of shape "
             f"{testing.shape}: it must work element by element on arrays"
         )
-    tested = losses[testing]
-    if loss.bounds is not None and tested.size:
+    if loss.bounds is not None and (tested := losses[testing]).size:
         low, high = loss.bounds
         if tested.min() < low or tested.max() > high:
             raise ValueError(

@@ -16,7 +16,7 @@ ROUNDING = 1e-14
 """Variances up to this share of the mean square are rounding error."""
 
 STEP = 1e-30
-"""The imaginary step of a gradient."""
+"""The imaginary step of a gradient, as a share of the mean, which has units."""
 
 
 def of_squared_error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -51,9 +51,10 @@ def value_and_gradient(
     function: Callable[[np.ndarray], Any], means: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """A function at means (k,), and its gradient by an imaginary step in each of them."""
+    steps = STEP * np.where(means == 0, 1.0, np.abs(means))
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved = function(means + STEP * 1j * np.eye(len(means)))
-        return float(function(means)), np.imag(moved) / STEP
+        moved = function(means + 1j * np.diag(steps))
+        return float(function(means)), np.imag(moved) / steps
 
 
 def root(c: np.ndarray) -> Any:

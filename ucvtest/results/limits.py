@@ -30,7 +30,8 @@ def bounded(
         if {"conf_low", "conf_high"} <= set(table):
             own_bounds = of_one if title == "Learners" else bounds
             pairs = zip(table["conf_low"], table["conf_high"], strict=True)
-            lows, highs = zip(*(within(pair, own_bounds) for pair in pairs), strict=True)
+            limits = [within(pair, own_bounds) for pair in pairs]
+            lows, highs = zip(*limits, strict=True) if limits else ((), ())
             tables[title] = {**table, "conf_low": lows, "conf_high": highs}
     result = replace(result, bounds=bounds, tables=tables)
     return replace(result, notes=(*result.notes, *limit_notes(result, LEVEL)))

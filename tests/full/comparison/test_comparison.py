@@ -198,7 +198,7 @@ def test_the_recommended_test_follows_loss_and_cost():
     assert found.result().diagnostics["variance"] == "few"
     assert "up to 40 fits" in found.result().notes[-2]
     assert "get 20 fits each. For shorter intervals" in found.result().notes[-1]
-    assert "mean squared errors" in found.result().notes[-2]
+    assert "the mean squared error" in found.result().notes[-2]
 
     def own(truth, prediction):
         return np.abs(truth - prediction) ** 1.5

@@ -221,7 +221,7 @@ def test_a_comparison_with_weights_can_be_interrupted(tmp_path):
         uv.compare(X, Y, models, weights=WEIGHTS[::-1], checkpoint=path, **options)
     default = uv.compare(X, Y, models, weights=WEIGHTS, rng=0)
     assert default.n_fits == 40
-    assert "(taken for error rates)" in " ".join(default.result().notes)
+    assert "(taken for the error rate)" in " ".join(default.result().notes)
 
 
 def test_out_of_fold_predictions_with_weights():

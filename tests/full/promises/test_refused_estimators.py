@@ -117,7 +117,7 @@ def test_a_tolerance_that_stops_earlier_is_scikit_learns(tol):
 
 
 def test_small_samples_in_similar_units_need_no_fit(monkeypatch):
-    monkeypatch.setattr(early_stops, "_fitted_once", None)
+    monkeypatch.setattr(early_stops.SklearnLearner, "fit_all", None)
     uv.CorrectedTTest(X, Y, LogisticRegression(), "majority").fit(rng=0)
 
 
