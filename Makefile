@@ -25,7 +25,7 @@ PYTEST_ARGS ?=
 # Seconds of processor that the tests of a command may take together: twice what they take where
 # nothing is compiled yet, because the same work costs more on other machines and beside other work.
 CORE_SECONDS ?= 1000
-FULL_SECONDS ?= 4000
+FULL_SECONDS ?= 3000
 # `make check CORE=` is for whoever has just run `make test`.
 CORE ?= tests/core
 
