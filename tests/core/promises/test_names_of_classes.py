@@ -12,7 +12,7 @@ from ucvtest.data.positive_class import says_positive
 from ucvtest.losses import Loss
 
 TRUTH = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1] * 2)
-GOOD = np.where(TRUTH == 1, 0.7, 0.3) + np.linspace(-0.28, 0.28, 24)
+GOOD = np.where(TRUTH == 1, 0.701, 0.3) + np.linspace(-0.28, 0.28, 24)
 POOR = np.roll(GOOD, 5)
 X = np.column_stack([GOOD, POOR])
 

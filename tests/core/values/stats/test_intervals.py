@@ -1,6 +1,7 @@
 """Intervals that are not symmetric: by root finding, by counting, as their p-values have them."""
 
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -153,7 +154,7 @@ class TestShape:
         assert not shape.flagged
 
     def test_of_values_that_are_all_alike(self):
-        assert Shape.of(np.full(7, 0.1)) == Shape(7, 0.0, 6.0)
+        np.testing.assert_equal(asdict(Shape.of(np.full(7, 0.1))), asdict(Shape(7, 0.0, 6.0)))
 
     def test_one_observation_carries_everything(self):
         """Sample skewness is as large as it can be: the root of n."""
@@ -169,7 +170,8 @@ class TestShape:
 @pytest.mark.parametrize("rule", RULES)
 def test_written_and_read(rule):
     again = rule_from_dict(rule_to_dict(rule))
-    assert again == rule
+    # NaN for what a rule does not have is NaN again.
+    np.testing.assert_equal(asdict(again), asdict(rule))
     assert type(again) is type(rule)
     assert again.interval("less", 0.1) == rule.interval("less", 0.1)
     with pytest.raises(ValueError, match="rule of kind 'x', which is unknown here: upgrade"):
