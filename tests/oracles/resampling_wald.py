@@ -4,7 +4,7 @@ Nothing here is fast. Only math and itertools, SciPy's quadrature for melded int
 generalised inverse for several AUCs.
 """
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import comb, sqrt
 
 import numpy as np
@@ -133,11 +133,6 @@ def nested_cross_validation(loss_without, fold, n_repeats):
         "se": max(naive, min(se, sqrt(k) * naive)),
         "estimate": err_ncv - (1 + (k - 2) / k) * (err_ncv - err_cv),
     }
-
-
-def pairs_of_folds(k):
-    """The pairs of folds in the order of the rows of NestedKFold."""
-    return list(combinations(range(k), 2))
 
 
 # ------------------------------------------------- intervals that agree with McNemar's test

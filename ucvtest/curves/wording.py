@@ -80,7 +80,7 @@ def tables(curve: CurveFields, *, notes: bool = False) -> Tables:
         Grid(in_two_columns(fact_rows), aligns="rlr"),
         *(_points(band, settings["x"]) for band in curve.bands),
     ]
-    verdict_text = f"Verdict: {verdict(curve)}" if verdict(curve) else ""
+    verdict_text = f"Verdict: {answer}" if (answer := verdict(curve)) else ""
     return Tables(grids, partial(closing_lines, verdict_text, curve.notes, in_full=notes))
 
 

@@ -521,7 +521,6 @@ RULES: dict[str, Rules] = {
     "score": Rules(None, FORECASTS, {"loss": "score"}),
 }
 OF_CLASSES = ("zero_one", "log", "brier", "auc")
-ABOUT_ONE_CLASS = ("log", "brier", "auc")
 
 
 def tests_of_rules(losses: uv.Losses) -> list[str]:

@@ -27,7 +27,6 @@ PAGES = sorted(
 )
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 EXECUTED = re.compile(r"^```\{code-cell\} python\n(?::.*\n)*(.*?)^```$", re.M | re.S)
-SHOWN = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 INCLUDED = re.compile(r"^```\{include\} (\S+)\n((?::.*\n)*)```$", re.M)
 PARTS = (
     "What it estimates",

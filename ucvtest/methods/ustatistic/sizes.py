@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from ucvtest.common.checks import as_integer
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -20,20 +20,6 @@ OF_PAIRS = ("jackknife", "few")
 FEW_OBS = 12
 """Intervals by the midpoint variance have not been tried with fewer observations: "auto" is then
 the jackknife."""
-
-
-class SetSizes(Protocol):
-    """Sizes of the sample and of learning sets: of all observations, or of each class."""
-
-    @property
-    def disjoint(self) -> bool:
-        """Whether two learning sets, each with tested observations, can be disjoint."""
-
-    def chosen(self, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for."""
-
-    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
-        """Refuse all learning sets where they are too many."""
 
 
 @dataclass(frozen=True)
