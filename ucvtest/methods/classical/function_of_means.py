@@ -6,6 +6,7 @@ There is one rule or two, on a test set or out of fold. Observations are rows or
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class MetricOfRules(LinearisedRules):
             rule = self._on_scale(math.nan, n)
         return rule.interval("two-sided", alpha)
 
-    @property
+    @cached_property
     def bias(self) -> float:
         """The second-order bias of the metric, or of the difference.
 
