@@ -182,7 +182,11 @@ MUTANTS = [
     ),
     _mutant(
         *("F of Alpaydin", "methods/classical/five_by_two.py"),
-        *("squares.sum() / (2 * variances.sum())", "squares.sum() / variances.sum()", *FIVE_BY_TWO),
+        *(
+            "spread = 2 * float(variances[0].sum())",
+            "spread = float(variances[0].sum())",
+            *FIVE_BY_TWO,
+        ),
     ),
     _mutant(
         *("degrees of freedom of McNemar's test in clusters", "methods/classical/mcnemar.py"),
@@ -195,7 +199,7 @@ MUTANTS = [
     ),
     _mutant(
         *("share of overlap of Nadeau and Bengio", "methods/classical/corrected_t.py"),
-        *("(1 / len(means) + ratio)", "(1 / len(means) + ratio / 2)"),
+        *("(1 / means.shape[1] + ratio)", "(1 / means.shape[1] + ratio / 2)"),
         "methods/classical/test_corrected_t.py",
     ),
     _mutant(

@@ -4,28 +4,26 @@ A test is a question (`inference.question`) and options of its own. A class decl
 keeps its own options in `_ask`, and computes in `_answer`; all else is here, written once.
 """
 
-import copy
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
-
-import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
-from ucvtest.data.formula import columns_named, read_formula
-from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
+from ucvtest.data.groups import GroupWeight, refuse_groups
 from ucvtest.data.output import Output
-from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
-from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import in_time
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
+from ucvtest.inference.finish import finish
+from ucvtest.inference.for_comparisons import ForComparisons
+from ucvtest.inference.for_users import ForUsers
 from ucvtest.inference.notes import about_clusters, about_positive, about_weights
+from ucvtest.inference.quantity import Quantity
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -34,8 +32,6 @@ from ucvtest.inference.question import (
     check_losses,
 )
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.backends import Backend
-from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import WEIGHTED
@@ -44,15 +40,12 @@ from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Contrast
-from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 FOR_FIXED_RULES = (
     "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
@@ -69,7 +62,7 @@ LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
 
 
-class HypothesisTest(ABC):
+class HypothesisTest(ForUsers, ForComparisons, ABC):
     """A test about one learner, or about the difference of two, on one sample.
 
     Parameters
@@ -210,9 +203,6 @@ class HypothesisTest(ABC):
             setattr(cls, name, classmethod(function) if isinstance(own, classmethod) else function)
         cls.__doc__ = documented(cls.__doc__, base.__doc__, cls.__init__)
 
-    question: Question
-    """What is asked; the same whether it is about data or about losses that exist."""
-
     @spelled_out
     def __init__(
         self,
@@ -254,47 +244,6 @@ class HypothesisTest(ABC):
         return DataQuestion.of(
             *(X, y, learners), hypothesis=hypothesis, loss=loss, weights=weights, **data
         )
-
-    @classmethod
-    def from_formula(
-        cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
-    ) -> Self:
-        """Create the test from a formula and a data frame, as in statsmodels.
-
-        Parameters
-        ----------
-        formula : str
-            For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
-            read by formulaic. Columns, numbers, arithmetic and the functions log, exp, sqrt, abs,
-            C, I, Q, scale, center, poly, bs and cs are allowed, and no other code. The intercept
-            is left out, because learners have their own; a factor has one column less than it
-            has levels. The response is a column, or one numeric expression.
-        data : DataFrame
-        learner, other : learner
-        **kwargs
-            The keyword arguments of the class; `groups` and `weights` may name columns of `data`.
-
-        Returns
-        -------
-        HypothesisTest
-            An instance of the class it was called on.
-
-        Raises
-        ------
-        ValueError
-            If the formula cannot be read, names columns that do not exist, contains other code, or
-            uses missing values.
-        """
-        if kwargs.get("missing", "raise") != "raise":
-            raise ValueError(
-                "missing='drop' does not apply with a formula, which refuses missing values in the "
-                "columns that it names: pass data.dropna(subset=[...])"
-            )
-        named = columns_named(kwargs, data)
-        y, X = read_formula(formula, data, named.values())
-        kwargs |= {name: data[column] for name, column in named.items()}
-        # Some tests know one learner only.
-        return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
     @spelled_out
@@ -417,28 +366,6 @@ class HypothesisTest(ABC):
         if question.hypothesis.null_value and not cls.options_limit_null:
             question.check_null_value()
 
-    def __repr__(self) -> str:
-        names = [repr(name) for name in self.question.learner_names]
-        metric_and_size = (
-            f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
-        )
-        n_fits = self.planned_fits
-        fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
-        return (
-            f"<{type(self).__name__}({', '.join(names)}, {metric_and_size}), not run yet: {fits}>"
-        )
-
-    @property
-    def planned_fits(self) -> int | None:
-        """Model fits that `fit` is going to make; None where its options decide."""
-        return 0 if self.question.observed is not None else None
-
-    def asking(self, question: Question) -> Self:
-        """The same test, with the same options, of another question about the same sample."""
-        test = copy.copy(self)
-        test.question = question
-        return test
-
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
@@ -501,94 +428,6 @@ class HypothesisTest(ABC):
             )
         return Hypothesis(float(null_value), alternative)
 
-    # -------------------------------------------------------------------------- the question
-
-    @property
-    def sample(self) -> Sample | None:
-        """The data; None for a test that was made from losses."""
-        return self.question.sample
-
-    @property
-    def metric(self) -> Any:
-        """The metric of the estimand."""
-        return self.question.metric
-
-    @property
-    def loss(self) -> Metric | None:
-        """The loss; None where the test is about none, as with the AUC."""
-        metric = self.question.metric
-        return None if metric.ranks_pairs else metric
-
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The learner, or both; none where losses were given."""
-        return tuple(self.question.learners.values())
-
-    @property
-    def learner(self) -> Learner | None:
-        """The learner; None for a test that was made from losses."""
-        return self.learners[0] if self.learners else None
-
-    @property
-    def other(self) -> Learner | None:
-        """The learner to compare with, if there is one."""
-        return self.learners[1] if len(self.learners) > 1 else None
-
-    @property
-    def output(self) -> Output | None:
-        """What the learners predict; None for a test that was made from losses."""
-        return self.question.output
-
-    @property
-    def backend(self) -> Backend | None:
-        """The `backend` of estimators; None for a test that was made from losses."""
-        return self.question.backend
-
-    @property
-    def positive(self) -> Any:
-        """The positive class; None if there is none, or losses were given."""
-        return self.question.positive
-
-    @property
-    def paired(self) -> bool:
-        """Whether two learners are compared."""
-        return self.question.paired
-
-    @property
-    def n_obs(self) -> int:
-        """Observations of the sample."""
-        return self.question.n_obs
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """The clusters that are the observations of the test; None where rows are."""
-        return self.question.clusters
-
-    @property
-    def n_units(self) -> int:
-        """Clusters, or observations if there are none."""
-        return self.question.n_units
-
-    @property
-    def target(self) -> np.ndarray:
-        """Numbers of the classes, or the real response, shape (n,)."""
-        return self.question.target
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        """The null value and the alternative, in the units of results."""
-        return self.question.asked_hypothesis
-
-    @property
-    def null_value(self) -> float:
-        """The value of the estimand under H0; NaN where nothing is tested."""
-        return self.hypothesis.null_value
-
-    @property
-    def alternative(self) -> Alternative:
-        """H1: "two-sided", "less" or "greater"."""
-        return self.hypothesis.alternative
-
     # ------------------------------------------------------------------------------- the fit
 
     @abstractmethod
@@ -643,72 +482,30 @@ class HypothesisTest(ABC):
         """
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
-            result = finished(question, self._answer(options, replace(execution, bar=bar)))
-        return replace(result, elapsed=time.perf_counter() - started)
+            answer = self._answer(options, replace(execution, bar=bar))
+        if isinstance(answer, Answer):
+            seconds = time.perf_counter() - started
+            return finish(question, answer, self.method_name, seconds)
+        return replace(finished(question, answer), elapsed=time.perf_counter() - started)
 
     @abstractmethod
-    def _answer(self, options: Any, execution: Execution) -> TestResult:
-        """The result, from the options of `fit` that were validated before any draw.
+    def _answer(self, options: Any, execution: Execution) -> Answer | TestResult:
+        """The answer, from the options of `fit` that were validated before any draw.
 
-        The frame fills in its `elapsed`, and adds notes on the rows.
+        The frame makes the result of it: see `Answer`.
         """
-
-    # -------------------------------------------------------------------- for comparisons
-
-    def shared_design(
-        self, fit_options: Mapping[str, Any]
-    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-        """The design whose losses are shared with other tests, and the options of `fit` left over.
-
-        No design where the test draws its own learning sets.
-        """
-        return None, fit_options
-
-    def least_fits(self, options: Any) -> int:
-        """Fits of its learners that a test with learning sets of its own takes at least.
-
-        Raises
-        ------
-        ValueError
-            If a test does not say.
-        """
-        raise ValueError(
-            f"max_seconds is not for {type(self).__name__}, whose number of fits is not known: "
-            "leave it out"
-        )
-
-    def within_fits(self, options: Any, most_fits: int) -> Any:
-        """The options with at most this number of fits, no fewer than `least_fits`."""
-        return options
-
-    def check_test_sets(self, design: Design) -> None:
-        """Refuse test sets on which the test would have no estimate; before the first fit."""
-        return
-
-    def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
-        """The numbers of this test for many pairs (M, 2) of the learners of its losses.
-
-        None where it knows no shorter way than one pair after the other.
-        """
-        return None
-
-    @classmethod
-    def joint_result(
-        cls, losses: Losses, group_weight: GroupWeight = "group"
-    ) -> JointResult | None:
-        """The test of all learners at once, where there is one."""
-        return None
-
-    @classmethod
-    def simultaneous_results(
-        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], JointEstimates]:
-        """The results of tests of each learner, by name, and of pairs, with what joins them."""
-        raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 
 
 def finished(question: Question, result: TestResult) -> TestResult:
-    """A result in the units of its question, and about its rows, classes, weights and clusters."""
+    """A result in the units of its question, and about its rows, classes, weights and clusters.
+
+    Of methods that do not give an `Answer` yet.
+    """
+    tables = {
+        title: {name: x.amount if isinstance(x, Quantity) else x for name, x in table.items()}
+        for title, table in result.tables.items()
+    }
+    result = replace(result, tables=tables)
     rises = question.observed is not None and question.observed.losses.greater_is_better
     if question.limited or result.rule is not None:
         result = question.reported(result)

@@ -120,6 +120,45 @@ POSITIVE_CLASS = "positive_class"
 """The diagnostic that names the class; results have it where their value depends on which it is."""
 
 
+def turned_aucs(result: TestResult, positive: Any) -> list[str]:
+    """Notes on AUCs whose whole two-sided interval lies below 0.5, whatever the alternative."""
+    if result.settings.get("other") is not None:
+        upper_ends = _upper_ends(result.tables.get("Learners", {}))
+    else:
+        interval = quiet_interval(replace(result, alternative="two-sided"), 0.05)
+        upper_ends = {result.settings.get("learner"): interval[1]}
+    return [
+        Note(
+            f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
+            f"with the class that is not {positive!r:.60}. If they are meant to, name that class "
+            "by pos_label.",
+            f"The AUC of {name} is below 0.5: is the other class meant (pos_label)?",
+        )
+        for name, high in upper_ends.items()
+        if high < 0.5
+    ]
+
+
+def weight_note(worth: Mapping[str, Any]) -> str:
+    """What weighted rows, and their clusters, are worth."""
+    note = (
+        "The estimate is a weighted mean over rows, which by their weights are worth "
+        f"{worth[EFFECTIVE_SIZE]:.4g} equal ones (Kish)"
+    )
+    if EFFECTIVE_GROUPS in worth:
+        note += f", and their clusters {worth[EFFECTIVE_GROUPS]:.4g} equal ones"
+    left_out = int(worth.get(N_WEIGHT_0, 0))
+    return note + (f". Rows of weight 0 were left out: {left_out}." if left_out else ".")
+
+
+def of_clusters(notes: list[str], clusters: Clusters) -> list[str]:
+    """Notes of a test that counted clusters as its observations."""
+    # All tests make the same assumption about their units.
+    rows, units = "independent observations", "independent clusters"
+    listed = [reworded(note, lambda text: text.replace(rows, units)) for note in notes]
+    return listed + [*uneven_clusters(clusters.groups)] * (clusters.weight == "row")
+
+
 def about_positive(result: TestResult, positive: Any, *, ranked: bool, paired: bool) -> TestResult:
     """A result that names its positive class in its estimand, and notes rankings that are turned.
 

@@ -33,6 +33,7 @@ from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
+from ucvtest.inference.quantity import Reported
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
@@ -54,7 +55,7 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.limits import bounded
 from ucvtest.results.result import TestResult
-from ucvtest.results.units import in_units_of, row_in_units_of
+from ucvtest.results.units import in_units_of
 from ucvtest.stats.limits import within
 from ucvtest.stats.wald import OTHER_SIDE
 
@@ -198,10 +199,8 @@ class Question(ABC):
         return bounded(result, limits, of_one)
 
     def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The same of a row with an estimate and its interval."""
-        units, reported = self.metric.units, dict(row)
-        if units is not None:
-            reported = row_in_units_of(units, row, paired=self.paired)
+        """A row with marked quantities and an interval, in the units of results."""
+        reported = Reported(self.metric.units, self.paired, math.nan).table(row)
         interval = reported["conf_low"], reported["conf_high"]
         reported["conf_low"], reported["conf_high"] = within(interval, self.range_of("difference"))
         return reported

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from ucvtest.inference import quantity
 from ucvtest.stats.interval_rules import Rule, StudentRule
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
@@ -83,6 +84,19 @@ def studentise(
     )
 
 
+def without_answer(studentised: Studentised, status: str) -> Studentised:
+    """The same estimate with the reason why there is no test."""
+    return replace(
+        studentised,
+        status=status,
+        statistic=math.nan,
+        pvalue=math.nan,
+        df=math.nan,
+        reference="none",
+        rule=None,
+    )
+
+
 def on_logit_scale(studentised: Studentised) -> Studentised:
     """The same test of an AUC or another share, with an interval that stays between 0 and 1."""
     if studentised.reference == "none" or not studentised.se > 0:
@@ -107,21 +121,21 @@ def by_rule(studentised: Studentised, rule: StudentRule) -> Studentised:
 
 def variance_table(
     rows: Iterable[tuple[Any, float | None, Studentised]], heading: str = "variance"
-) -> Mapping[str, tuple[Any, ...]]:
+) -> Mapping[str, Any]:
     """Variances with their Monte-Carlo errors, and the 95% interval and p-value each would give.
 
     The column of errors is left out where all are None.
     """
     listed = list(rows)
-    table: dict[str, tuple[Any, ...]] = {
+    table: dict[str, Any] = {
         heading: tuple(name for name, _, _ in listed),
-        "estimate": tuple(studentised.variance for _, _, studentised in listed),
+        "estimate": quantity.square(tuple(studentised.variance for _, _, studentised in listed)),
     }
     if any(mc_se is not None for _, mc_se, _ in listed):
-        table["mc_se"] = tuple(mc_se for _, mc_se, _ in listed)
+        table["mc_se"] = quantity.square(tuple(mc_se for _, mc_se, _ in listed))
     intervals = [studentised.interval() for _, _, studentised in listed]
-    table["conf_low"] = tuple(low for low, _ in intervals)
-    table["conf_high"] = tuple(high for _, high in intervals)
+    table["conf_low"] = quantity.value(tuple(low for low, _ in intervals))
+    table["conf_high"] = quantity.value(tuple(high for _, high in intervals))
     table["pvalue"] = tuple(studentised.pvalue for _, _, studentised in listed)
     return table
 

@@ -626,11 +626,27 @@ class LossDifference:
         return values[self.learner] - values[self.other]
 
     @property
+    def each(self) -> "tuple[LossDifference, ...]":
+        """The contrast first, then each of two learners alone."""
+        if self.other is None:
+            return (self,)
+        return self, *(LossDifference(self.losses, place, None) for place in self.places)
+
+    @property
+    def means_of_each(self) -> np.ndarray:
+        """The means of resamples of each, (1, R), or (3, R) for two learners."""
+        return np.stack([contrast.means for contrast in self.each])
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The position of the learner, and of the other if there is one."""
+        return (self.learner,) if self.other is None else (self.learner, self.other)
+
+    @property
     def values_by_learner(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other if there is one, (T,), by name."""
         losses = self.losses
-        places = (self.learner,) if self.other is None else (self.learner, self.other)
-        return {losses.learners[place]: losses.known_values[place] for place in places}
+        return {losses.learners[place]: losses.known_values[place] for place in self.places}
 
     @property
     def tested_target(self) -> np.ndarray:

@@ -9,10 +9,11 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.data.weights import DF_SHARE, EFFECTIVE_SIZE, EQUAL, LEAST_SIZE, few_by_weight
+from ucvtest.inference.status import no_value_in_words
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
-from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules, no_value_in_words
+from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error

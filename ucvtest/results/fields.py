@@ -1,7 +1,7 @@
 """Parts of a result: what its fields can be, and its interval."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ucvtest.common.checks import check_is_float, is_number
 from ucvtest.stats.limits import holding, within
@@ -36,6 +36,15 @@ class Posterior:
     p_right: float
     rope: float
     rope_center: float
+
+    @property
+    def table(self) -> dict[str, tuple[Any, ...]]:
+        """The three regions with their probabilities, as a table of a result."""
+        low, high = self.rope_center - self.rope, self.rope_center + self.rope
+        return {
+            "region": (f"below {low:g}", f"{low:g} to {high:g}", f"above {high:g}"),
+            "probability": (self.p_left, self.p_rope, self.p_right),
+        }
 
 
 def quiet_interval(result: "TestResult", alpha: float) -> tuple[float, float]:

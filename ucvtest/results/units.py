@@ -104,16 +104,6 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
     )
 
 
-def row_in_units_of(
-    reported_units: Units, row: Mapping[str, Any], *, paired: bool
-) -> dict[str, Any]:
-    """A row of a frame with an estimate, its sd and its interval."""
-    units = _Change(reported_units, paired, row["estimate"])
-    low, high = units.ends(row["conf_low"], row["conf_high"])
-    changed = {"estimate": units.value(row["estimate"]), "sd": units.distance(row["sd"])}
-    return {**row, **changed, "conf_low": low, "conf_high": high}
-
-
 @dataclass(frozen=True)
 class _Change:
     """How values of a loss, or differences of two, become those that are reported."""

@@ -4,15 +4,13 @@ The sign test counts the resamples in which the first learner's loss was larger;
 resamples were independent, the count is binomial.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.stats import binomtest
 
 from ucvtest.designs import Design, RandomSplits
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 
 class SignTest(ResamplingTest):
@@ -29,26 +27,21 @@ class SignTest(ResamplingTest):
         if design.n_resamples < 5:
             raise ValueError("design has fewer than 5 resamples: use more")
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        differences = observed.means - self.null_value
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        differences, means = observed.means - self.null_value, observed.means_of_each
         n_larger, n_telling = int((differences > 0).sum()), np.count_nonzero(differences)
-        result = self._result(
-            observed,
+        found = binomtest(n_larger, max(n_telling, 1), alternative=self.alternative)
+        return Answer(
             method="Sign test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=_mean,
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=means.mean(axis=1),
+            # They only tell whether losses vary.
+            variances=means.var(axis=1),
             has_se=False,
             reference="binomial",
+            statistic=float(n_larger),
+            pvalue=found.pvalue,
             status="ok" if n_telling else "no resample shows a difference: use more",
             diagnostics={"n_larger": n_larger},
             notes=("Takes resamples for independent, which they are not.",),
         )
-        if result.status != "ok":
-            return result
-        found = binomtest(n_larger, n_telling, alternative=self.alternative)
-        return replace(result, statistic=float(found.k), pvalue=float(found.pvalue))
-
-
-def _mean(observed: LossDifference) -> tuple[float, float]:
-    """The estimate, and a variance that says whether the losses vary at all."""
-    return float(observed.means.mean()), float(observed.means.var())

@@ -1,25 +1,24 @@
 """The correlated Bayesian t test: posterior probabilities instead of a null hypothesis."""
 
 import math
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Unpack
 
 import numpy as np
 
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
     check_splits,
-    corrected_mean,
-    numbers_of_resamples,
+    corrected_variances,
     tested_per_learnt,
 )
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
@@ -31,8 +30,6 @@ CORRELATION = (
     "The correlation of two resamples is assumed to be the share of observations tested; that is a "
     "heuristic, so the posterior can be too narrow or too wide."
 )
-
-REGIONS = ("p_left", "p_rope", "p_right")
 
 
 @dataclass(frozen=True)
@@ -135,34 +132,47 @@ class BayesianTTest(ResamplingTest):
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r:.60}")
         return BayesianTOptions(float(rope))
 
-    def numbers_of_pairs(self, places: np.ndarray, options: BayesianTOptions) -> PairNumbers | None:
-        """See `HypothesisTest.numbers_of_pairs`."""
-        numbers = numbers_of_resamples(self.question, places)
-        if numbers is None:
-            return None
-        no_test = np.full(len(places), math.nan)
-        return replace(numbers, statistic=no_test, pvalue=no_test)
-
-    def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
-        means, metric, rope = observed.means, self.question.metric, options.rope
+    def analyse(self, observed: LossDifference, options: BayesianTOptions) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        means, metric, rope = observed.means_of_each, self.question.metric, options.rope
         ratio, notes = tested_per_learnt(observed.design)
         if metric.units is not None:
             # In units of results; the computed loss may have its own units.
             rope /= abs(metric.units.slope)
-        result = self._result(
-            observed,
+        estimates, variances = means.mean(axis=1), corrected_variances(means, ratio)
+        df, center = means.shape[1] - 1.0, self.question.hypothesis.null_value
+        estimand, pictures = self.in_words(observed, "unconditional"), {}
+        posterior = Posterior(math.nan, math.nan, math.nan, rope, center)
+        if variances[0] > 0:
+            # Takes long to import, and most calls do without it.
+            from scipy import stats
+
+            density = stats.t(df, loc=float(estimates[0]), scale=math.sqrt(variances[0]))
+            posterior = posterior_of(density, rope, center)
+            limits = () if math.isnan(rope) else (center - rope, center + rope)
+            pictures["posterior"] = quantity.value(_picture(estimand, density, limits))
+        if options.by_default and (
+            metric.unit != 1 or not (metric.counts_errors or metric.ranks_pairs)
+        ):
+            notes += (
+                f"The region of practical equivalence is the default, {ROPE:g} either way, which "
+                "is meant for error rates and AUCs; pass rope in the units of the "
+                f"{metric.in_words}.",
+            )
+        return Answer(
             method="Correlated Bayesian t test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=partial(corrected_mean, ratio),
+            estimand=estimand,
+            estimates=estimates,
+            variances=variances,
             reference="t",
-            df=len(means) - 1.0,
-            settings={"rope": None if math.isnan(rope) else rope},
+            df=df,
+            # Nothing is tested.
+            null_value=math.nan,
+            posterior=posterior,
+            settings={"rope": None if math.isnan(rope) else quantity.spread(rope)},
             diagnostics={
                 "tested_per_learnt": ratio,
-                "resample_means": means,
-                "rope": rope,
-                "rope_center": self.question.hypothesis.null_value,
-                **dict.fromkeys(REGIONS, math.nan),
+                "resample_means": quantity.value(means[0]),
             },
             notes=(
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
@@ -170,59 +180,31 @@ class BayesianTTest(ResamplingTest):
                 CORRELATION,
                 *notes,
             ),
+            pictures=pictures,
             interval_name="credible interval",
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
-        # The fields for tests of a null hypothesis would be a test here.
-        result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
-        scaled = metric.units is not None and abs(metric.units.slope) != 1
-        if options.by_default and (scaled or not (metric.counts_errors or metric.ranks_pairs)):
-            default = (
-                f"The region of practical equivalence is the default, {ROPE:g} either way, which "
-                "is meant for error rates and AUCs; pass rope in the units of the "
-                f"{metric.in_words}."
-            )
-            result = replace(result, notes=(*result.notes, default))
-        return _with_probabilities(result) if result.status == "ok" else result
 
 
-def _with_probabilities(result: TestResult) -> TestResult:
-    # Takes long to import, and most calls do without it.
-    from scipy import stats
-
-    posterior = stats.t(result.df, loc=result.estimate, scale=result.se)
-    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
-    if math.isnan(rope):
-        return replace(result, pictures={"posterior": _picture(result, posterior, ())})
-    p_left, p_right = float(posterior.cdf(center - rope)), float(posterior.sf(center + rope))
+def posterior_of(density: Any, rope: float, center: float) -> Posterior:
+    """The probabilities of the three regions; NaN where nothing is compared."""
+    p_left, p_right = float(density.cdf(center - rope)), float(density.sf(center + rope))
     # With rope=0 the region has no width; the difference would leave a rounding error of it.
-    p_rope = float(posterior.cdf(center + rope)) - p_left if rope else 0.0
-    probabilities = (p_left, p_rope, p_right)
-    low, high = center - rope, center + rope
-    regions = (f"below {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
-    return replace(
-        result,
-        diagnostics={**result.diagnostics, **dict(zip(REGIONS, probabilities, strict=True))},
-        tables={
-            **result.tables,
-            "Posterior probabilities": {"region": regions, "probability": probabilities},
-        },
-        pictures={"posterior": _picture(result, posterior, (low, high))},
-        posterior=Posterior(p_left, p_rope, p_right, rope, center),
-    )
+    p_rope = float(density.cdf(center + rope)) - p_left if rope else 0.0
+    return Posterior(p_left, p_rope, p_right, rope, center)
 
 
-def _picture(result: TestResult, posterior: Any, rope: tuple[float, ...]) -> Picture:
+def _picture(estimand: str, density: Any, rope: tuple[float, ...]) -> Picture:
     """The posterior density, with the limits of the region of practical equivalence."""
-    plot_limits = [*posterior.interval(0.999), *rope]
+    plot_limits = [*density.interval(0.999), *rope]
     x = np.linspace(min(plot_limits), max(plot_limits), 301)
-    density = posterior.pdf(x)
+    heights = density.pdf(x)
     layers = [
-        Layer("area", np.r_[x, x[::-1]], np.r_[density, np.zeros_like(x)], role="data"),
-        Layer("line", x, density, "posterior density", "estimate"),
+        Layer("area", np.r_[x, x[::-1]], np.r_[heights, np.zeros_like(x)], role="data"),
+        Layer("line", x, heights, "posterior density", "estimate"),
     ]
     if rope:
         limits = np.unique(rope)
         name = "region of practical equivalence" if len(limits) == 2 else "reference value"
         layers.append(Layer("vertical", limits, label=name, role="limit"))
-    return Picture(result.estimand, "density", tuple(layers))
+    return Picture(estimand, "density", tuple(layers))

@@ -5,9 +5,10 @@ import numpy as np
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.schemes import SplitHalves
 from ucvtest.designs.structure import halves_of
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 
 class ConservativeZTest(ResamplingTest):
@@ -66,21 +67,24 @@ class ConservativeZTest(ResamplingTest):
         n_splits, _ = halves_of(design)
         return learn_size(design.rows(slice(n_splits)).learn_sizes)
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
         n_splits, n_bisections = halves_of(observed.design)
-        means, halves = _means(observed)
+        means = observed.means_of_each
+        # Means over the splits of both halves of each bisection, (L, M, 2).
+        halves = means[:, n_splits:].reshape(-1, n_bisections, 2, n_splits).mean(axis=3)
         (half_size,) = observed.design.rows(slice(n_splits, None)).learn_sizes
-        return self._result(
-            observed,
+        return Answer(
             method="Conservative z test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=_estimator,
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=means[:, :n_splits].mean(axis=1),
+            variances=np.square(halves[..., 0] - halves[..., 1]).sum(axis=1) / (2 * n_bisections),
             reference="normal",
             diagnostics={
                 "n_splits": n_splits,
                 "n_bisections": n_bisections,
-                "resample_means": means,
-                "half_means": halves,
+                "resample_means": quantity.value(means[0, :n_splits]),
+                "half_means": quantity.value(halves[0]),
             },
             notes=(
                 f"The variance is that on half of the sample, after learning from {half_size} "
@@ -89,16 +93,3 @@ class ConservativeZTest(ResamplingTest):
                 "taken into account.",
             ),
         )
-
-
-def _means(observed: LossDifference) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the J splits, and over the splits of both halves of each bisection, (M, 2)."""
-    n_splits, n_bisections = halves_of(observed.design)
-    halves = observed.means[n_splits:].reshape(n_bisections, 2, n_splits).mean(axis=2)
-    return observed.means[:n_splits], halves
-
-
-def _estimator(observed: LossDifference) -> tuple[float, float]:
-    means, halves = _means(observed)
-    variance = np.square(halves[:, 0] - halves[:, 1]).sum() / (2 * len(halves))
-    return float(means.mean()), float(variance)

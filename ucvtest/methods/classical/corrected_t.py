@@ -1,6 +1,5 @@
 """The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
 
-from functools import partial
 from math import ceil
 
 import numpy as np
@@ -9,12 +8,10 @@ from ucvtest.common.notes import Note
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
-from ucvtest.inference.question import Question
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.many_pairs import student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.columns import PairNumbers
-from ucvtest.results.result import TestResult
 
 HEURISTIC = (
     "The correlation of two resamples is assumed to be the share of observations tested; that is a "
@@ -91,50 +88,33 @@ class CorrectedTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def numbers_of_pairs(self, places: np.ndarray, options: None) -> PairNumbers | None:
-        """See `HypothesisTest.numbers_of_pairs`."""
-        return numbers_of_resamples(self.question, places)
-
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        means = observed.means
-        ratio, notes = tested_per_learnt(observed.design)
-        return self._result(
-            observed,
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        means, (ratio, notes) = observed.means_of_each, tested_per_learnt(observed.design)
+        return Answer(
             method="Corrected resampled t test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=partial(corrected_mean, ratio),
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=means.mean(axis=1),
+            variances=corrected_variances(means, ratio),
             reference="t",
-            df=len(means) - 1.0,
+            df=means.shape[1] - 1.0,
             diagnostics={
                 "tested_per_learnt": ratio,
-                "variance_uncorrected": corrected_mean(0.0, observed)[1],
-                "resample_means": means,
+                "variance_uncorrected": quantity.square(corrected_variances(means, 0.0)[0]),
+                "resample_means": quantity.value(observed.means),
             },
             notes=(HEURISTIC, *notes),
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
 
 
-def numbers_of_resamples(question: Question, places: np.ndarray) -> PairNumbers | None:
-    """`corrected_mean` of many pairs at once, with Student's test."""
-    if question.observed is None:
-        return None
-    losses = question.observed.losses
-    ratio, _ = tested_per_learnt(losses.design)
-    n_resamples = losses.means.shape[1]
-    return student_numbers(
-        question, places, losses.means, lambda spread: spread * (1 / n_resamples + ratio)
-    )
-
-
-def corrected_mean(ratio: float, observed: LossDifference) -> tuple[float, float]:
-    """The mean over the J resamples, and its variance if they share learning observations.
+def corrected_variances(means: np.ndarray, ratio: float) -> np.ndarray:
+    """The variances of means over J resamples (L, J), if these share learning observations.
 
     `ratio` is rho/(1 - rho), the number of tested observations for each learnt one; 0 treats the
     resamples as independent.
     """
-    means = observed.means
-    return float(means.mean()), float(means.var(ddof=1) * (1 / len(means) + ratio))
+    return np.asarray(means.var(axis=1, ddof=1) * (1 / means.shape[1] + ratio))
 
 
 def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:

@@ -1,20 +1,21 @@
 """Wald intervals and tests from one K-fold cross-validation: Bayle et al., LeDell et al."""
 
 import math
-from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Literal, Unpack, get_args
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.designs.design import Design, folds_in_words
+from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import of_units
+from ucvtest.inference.status import without_spread
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.fixed_rules import without_spread
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -189,69 +190,68 @@ class CrossValidationWaldTest(ResamplingTest):
         _check_folds(variance, design if clusters is None else design.by_groups(clusters.groups))
         return variance
 
-    def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
+    def analyse(self, observed: LossDifference, options: Variance) -> Answer:
+        """See `ResamplingTest.analyse`."""
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
+        of_whom, clusters = self.in_words(observed, "conditional"), self.question.clusters
         if self.question.metric.ranks_pairs:
-            n_repeats = len(folds_of(observed.design))
-            folds = folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
-            return self._result(
-                observed,
-                estimand=self._in_words(observed, "conditional")
-                + f" (pairs within folds, by the rules of this {folds})",
-                **fold_aucs(observed, self.question.clusters, self.null_value),
-            )
-        variance, observed = options, of_units(observed, self.question.clusters)
+            return fold_aucs(observed, clusters, self.null_value, of_whom)
+        observed = of_units(observed, clusters)
         # A splitter may have made folds of other sizes than on trial.
-        _check_folds(variance, observed.design)
+        _check_folds(options, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
-        variances = _fold_variances(observed)
+        each = [_fold_variances(contrast) for contrast in observed.each]
+        variances, status = each[0], "ok"
+        if not (observed.identical or variances[options] > 0):
+            status = without_spread(observed)
+            if variances["all_pairs"] > 0:
+                remedy = "use variance='all_pairs'"
+                status = without_spread(observed, "within every fold", remedy)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
-        return self._result(
-            observed,
+        return Answer(
             method="Cross-validation Wald test",
-            estimand=self._in_words(observed, "conditional")
-            + f" (average over the rules of this {n_folds}-fold cross-validation)",
-            estimator=partial(_mean, variance),
+            estimand=f"{of_whom} (average over the rules of this {n_folds}-fold cross-validation)",
+            estimates=[float(contrast.values.mean()) for contrast in observed.each],
+            variances=[own[options] / n_obs for own in each],
             reference="normal",
-            status=_status(observed, variance, variances),
-            settings={"variance": variance},
-            diagnostics={"variance": variance, "fold_means": observed.means},
+            status=status,
+            settings={"variance": options},
+            diagnostics={"variance": options, "fold_means": quantity.value(observed.means)},
             notes=_notes(n_folds),
             tables={
                 "Variances": {
                     "variance": tuple(variances),
-                    "estimate": tuple(value / n_obs for value in variances.values()),
-                    "se": tuple(errors),
+                    "estimate": quantity.square(
+                        tuple(value / n_obs for value in variances.values())
+                    ),
+                    "se": quantity.spread(tuple(errors)),
                 }
             },
+            observed=observed,
         )
 
-    def _of_metric(self, observed: LossDifference) -> TestResult:
-        """The result for a metric that is a function of means, pooled over the folds."""
-        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
+    def _of_metric(self, observed: LossDifference) -> Answer:
+        """The answer of a metric that is a function of means, pooled over the folds."""
         n_folds = observed.design.n_resamples
+        answer = metric_of_rules(observed, self.tested_clusters(observed)).answer(
+            "Cross-validation Wald test of a metric",
+            _in_words(observed, n_folds),
+            self.question.hypothesis.null_value,
+        )
         # Without signal predictions are nearly constant, and R2 and skill scores compare two nearly
         # equal rules, this one and the mean response. So do differences of root mean squares.
         scale = getattr(observed.losses.metric, "interval_scale", "identity")
         little_signal = scale == "log1m" or (scale == "sqrt" and observed.paired)
-        return self._result(
-            observed,
-            method="Cross-validation Wald test of a metric",
-            estimand=_in_words(observed, n_folds),
-            estimator=metric_estimate.estimate_of,
-            reference="t",
-            df=metric_estimate.df,
-            status=metric_estimate.status,
-            rule=metric_estimate.rule(self.question.hypothesis.null_value),
+        return replace(
+            answer,
             settings={"variance": "all_pairs"},
-            diagnostics={"variance": "all_pairs", **metric_estimate.diagnostics},
+            diagnostics={"variance": "all_pairs", **answer.diagnostics},
             notes=(
                 *_notes(n_folds, of_metric=True),
-                *metric_estimate.notes,
+                *answer.notes,
                 *([LITTLE_SIGNAL] if little_signal else []),
             ),
-            pictures=metric_estimate.pictures,
         )
 
 
@@ -276,12 +276,6 @@ def _check_folds(variance: Variance, design: Design) -> None:
         )
 
 
-def _mean(variance: Variance, observed: LossDifference) -> tuple[float, float]:
-    """The mean of all losses, with the variance of that name."""
-    mean, variances = float(observed.values.mean()), _fold_variances(observed)
-    return mean, variances[variance] / observed.design.n_obs
-
-
 def _fold_variances(observed: LossDifference) -> dict[Variance, float]:
     """Variances of sqrt(n) times the error of the mean; NaN for folds of one observation."""
     values = observed.values
@@ -293,16 +287,6 @@ def _fold_variances(observed: LossDifference) -> dict[Variance, float]:
     if sizes.min() > 1:
         within_fold = float((sizes * sums / (sizes - 1)).sum() / len(values))
     return {"all_pairs": float(values.var()), "within_fold": within_fold}
-
-
-def _status(
-    observed: LossDifference, variance: Variance, variances: Mapping[Variance, float]
-) -> str:
-    if observed.identical or variances[variance] > 0:
-        return "ok"
-    if variances["all_pairs"] > 0:
-        return without_spread(observed, "within every fold", "use variance='all_pairs'")
-    return without_spread(observed)
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -13,6 +12,7 @@ from ucvtest.data.positive_class import with_positive
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import NEW_ROW
 from ucvtest.losses.table import LossDifference, Losses
@@ -22,17 +22,16 @@ from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
     TestedLabels,
     area_table,
-    area_with_variance,
     joint_test,
     several_names,
-    tested_area,
+    unknown,
 )
 from ucvtest.methods.classical.several_rules import results_together
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
-from ucvtest.stats.placements import AreaUnderCurve, midranks
+from ucvtest.stats.placements import midranks
 from ucvtest.stats.wald import reference_of
 
 IntervalName = Literal["auto", "logit", "wald"]
@@ -238,62 +237,42 @@ class DeLongTest(ResamplingTest):
             self.question.check_null_value(remedy=", or use interval='wald'")
         return interval
 
-    def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
-        interval = options
+    def analyse(self, observed: LossDifference, options: IntervalName) -> Answer:
+        """See `ResamplingTest.analyse`."""
         n_folds = n_folds_of(observed.design)
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
-        places = (observed.learner, observed.other)
-        scores = zip(places, observed.values_by_learner.values(), strict=False)
-        placements_by_learner = (
-            {}
-            if tested.few
-            else {learner_index: tested.placements(row) for learner_index, row in scores}
-        )
-        area = tested_area(placements_by_learner, observed)
-        df = math.nan if area is None else area.df
-        settings = self._settings_of(observed)
-        names = [settings[key] for key in ("learner", "other")[: len(placements_by_learner)]]
+        scores = observed.values_by_learner
+        areas = [] if tested.few else [tested.placements(row) for row in scores.values()]
+        each: list[Any] = areas
+        if observed.paired and areas:
+            each = [areas[0] - areas[1], *areas]
         # The logit scale is for one learner, also for each of two in the table.
-        by_logit = interval != "wald"
+        by_logit = options != "wald"
         logit = by_logit and not observed.paired
-        status = _status(observed, area, tested)
+        status, df = tested.status, each[0].df if each else math.nan
+        if each and status == "ok" and each[0].variance == 0 and not observed.identical:
+            status = RANKED_ALIKE
+            if observed.paired and not observed.design.learns:
+                first, second = map(midranks, scores.values())
+                status = SAME_RANKING if (first == second).all() else RANKED_ALIKE
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
-        return self._result(
-            observed,
+        return Answer(
             method="DeLong test of the AUC" + tested.by_clusters,
-            estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
-            estimator=partial(area_with_variance, placements_by_learner),
+            estimand=self.in_words(observed, "conditional") + _pooled(n_folds),
+            estimates=[area.mean for area in each] or unknown(observed),
+            variances=[area.variance for area in each] or unknown(observed),
             reference=reference_of(df),
             df=df,
             logit=logit,
-            settings={"interval": interval},
+            settings={"interval": options},
             status=status,
             diagnostics=tested.counts | pooled,
             notes=(
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
                 *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             ),
-            tables={
-                "Learners": area_table(
-                    names, list(placements_by_learner.values()), by_logit, tested
-                )
-            }
-            if placements_by_learner
-            else {},
+            tables={"Learners": area_table([*scores], areas, by_logit, tested)} if areas else {},
         )
-
-
-def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: TestedLabels) -> str:
-    if area is None or tested.status != "ok":
-        return tested.status
-    if area.variance == 0 and not observed.identical:
-        if observed.paired and not observed.design.learns:
-            scores = observed.losses.known_values
-            ranks = [midranks(scores[place]) for place in (observed.learner, observed.other)]
-            if (ranks[0] == ranks[1]).all():
-                return SAME_RANKING
-        return RANKED_ALIKE
-    return "ok"
 
 
 def _pooled(n_folds: int) -> str:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, Unpack, get_args
 
 import numpy as np
@@ -11,11 +10,13 @@ from ucvtest.common.checks import at_least, check_choice
 from ucvtest.data.sample import DATES
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import Question
+from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
-from ucvtest.methods.classical.resampling import ROUNDING, ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 VarianceName = Literal["acf", "bartlett"]
@@ -172,11 +173,12 @@ class DieboldMarianoTest(ResamplingTest):
         check_choice("variance", variance, VARIANCES)
         return Options(at_least("horizon", horizon, 1), variance)
 
-    def _analysed(self, observed: LossDifference, options: Options) -> TestResult:
-        n = len(observed.values)
-        if options.horizon >= n:
+    def analyse(self, observed: LossDifference, options: Options) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        n, horizon = len(observed.values), options.horizon
+        if horizon >= n:
             raise ValueError(
-                f"horizon={options.horizon} is too large for {n} tested rows: use a smaller one, "
+                f"horizon={horizon} is too large for {n} tested rows: use a smaller one, "
                 "or test more"
             )
         estimand = of_these_rules(observed)
@@ -185,16 +187,40 @@ class DieboldMarianoTest(ResamplingTest):
                 f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
                 "earlier rows"
             )
-        steps = "1 step" if options.horizon == 1 else f"{options.horizon} steps"
-        return self._result(
-            observed,
+        means = [float(each.values.mean()) for each in observed.each]
+        # Autocovariances up to the horizon have too few terms to be estimated.
+        too_long, status = 3 * horizon > n, "ok"
+        if too_long:
+            variances = [math.nan] * len(means)
+            status = (
+                f"no standard error: horizon={horizon} is more than a third of the {n} tested "
+                "rows, too few to estimate how losses depend on one another; test "
+                f"{3 * horizon} rows or more"
+            )
+        else:
+            variances = [
+                variance_of_mean(each.values, horizon, options.variance) for each in observed.each
+            ]
+            # The variance of a constant difference is 0 up to rounding, on either side.
+            rounding = ROUNDING * float(np.abs(observed.values).max())
+            if variances[0] < 0 and float(observed.values.std()) > rounding:
+                status = (
+                    f"no standard error: the variance for horizon {horizon} is negative "
+                    f"({variances[0]:.3g}), as it can be in short series; name blocks of "
+                    "successive rows, each longer than the horizon, as groups of HoldOutTest, test "
+                    "more rows, or use variance='bartlett'"
+                )
+        correction = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
+        steps = "1 step" if horizon == 1 else f"{horizon} steps"
+        return Answer(
             method="Diebold-Mariano test",
             estimand=estimand,
-            estimator=partial(_estimate, options),
+            estimates=means,
+            variances=[max(variance, 0.0) / correction for variance in variances],
             reference="t",
             df=n - 1.0,
-            status=_status(observed.values, options),
-            settings={"horizon": options.horizon, "variance": options.variance},
+            status=status,
+            settings={"horizon": horizon, "variance": options.variance},
             diagnostics={"n_tested": n},
             notes=(
                 "Assumes that differences of losses are stationary, and uncorrelated "
@@ -210,42 +236,3 @@ def variance_of_mean(differences: np.ndarray, horizon: int, variance: VarianceNa
     weights = [1.0 if variance == "acf" else 1 - lag / horizon for lag in lags]
     products = [centred[lag:] @ centred[:-lag] for lag in lags]
     return float(centred @ centred + 2 * np.dot(weights, products)) / n**2
-
-
-def _estimate(options: Options, observed: LossDifference) -> tuple[float, float]:
-    """The mean, and its variance with the correction of Harvey, Leybourne and Newbold.
-
-    The variance is NaN if the horizon is too long. Below 0 it is 0: see `_status`.
-    """
-    values, n, horizon = observed.values, len(observed.values), options.horizon
-    mean = float(values.mean())
-    if _is_too_long(horizon, n):
-        return mean, math.nan
-    correction = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
-    variance = variance_of_mean(values, horizon, options.variance)
-    return mean, max(variance, 0.0) / correction
-
-
-def _status(differences: np.ndarray, options: Options) -> str:
-    """The status if there is no standard error, as far as autocovariances are the reason."""
-    n, horizon = len(differences), options.horizon
-    if _is_too_long(horizon, n):
-        return (
-            f"no standard error: horizon={horizon} is more than a third of the {n} tested rows, "
-            f"too few to estimate how losses depend on one another; test {3 * horizon} rows or more"
-        )
-    variance = variance_of_mean(differences, horizon, options.variance)
-    # The variance of a constant difference is 0 up to rounding, on either side.
-    varies = float(differences.std()) > ROUNDING * float(np.abs(differences).max())
-    if variance < 0 and varies:
-        return (
-            f"no standard error: the variance for horizon {horizon} is negative ({variance:.3g}), "
-            "as it can be in short series; name blocks of successive rows, each longer than the "
-            "horizon, as groups of HoldOutTest, test more rows, or use variance='bartlett'"
-        )
-    return "ok"
-
-
-def _is_too_long(horizon: int, n: int) -> bool:
-    """Whether autocovariances up to the horizon have too few terms to be estimated."""
-    return 3 * horizon > n

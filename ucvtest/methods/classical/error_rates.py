@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import EFFECTIVE_SIZE, EQUAL, few_by_weight
+from ucvtest.inference import quantity
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
@@ -19,7 +20,7 @@ from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore, difference_of_shares
 from ucvtest.stats.wald import wald_interval, wald_pvalue
 
-Tables = dict[str, dict[str, tuple[Any, ...]]]
+Tables = dict[str, dict[str, Any]]
 
 
 def check_one_error_rate(interval: str, question: Question) -> None:
@@ -103,7 +104,8 @@ def table_of_intervals(
         interval = rule.interval(alternative, TABLE_ALPHA)
         rows.append((name, *interval, rule.pvalue(null, alternative)))
     names = ("interval", "conf_low", "conf_high", "pvalue")
-    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table |= {name: quantity.value(table[name]) for name in ("conf_low", "conf_high")}
     if math.isnan(null):
         del table["pvalue"]
     return {"Intervals": table}

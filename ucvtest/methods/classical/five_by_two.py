@@ -1,7 +1,6 @@
 """The 5x2 cross-validation tests: Dietterich's t and Alpaydin's combined F."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ from scipy.special import fdtrc
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 N_REPEATS = 5
 DF = (10, 5)
@@ -43,21 +43,9 @@ class _FiveByTwoTest(ResamplingTest):
 
 
 def _pairs(observed: LossDifference) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the folds, (5, 2), and the variance within each repetition, (5,)."""
-    pairs = observed.means.reshape(N_REPEATS, 2)
-    return pairs, np.square(pairs[:, 0] - pairs[:, 1]) / 2
-
-
-def _first_mean(observed: LossDifference) -> tuple[float, float]:
-    """The first of the ten means, and the variance of one of them."""
-    pairs, variances = _pairs(observed)
-    return float(pairs[0, 0]), float(variances.mean())
-
-
-def _mean_of_all(observed: LossDifference) -> tuple[float, float]:
-    """The mean of the ten means, and the variance of one of them."""
-    pairs, variances = _pairs(observed)
-    return float(pairs.mean()), float(variances.mean())
+    """Means of the folds, (L, 5, 2), and the variance within each repetition, (L, 5)."""
+    pairs = observed.means_of_each.reshape(-1, N_REPEATS, 2)
+    return pairs, np.square(pairs[..., 0] - pairs[..., 1]) / 2
 
 
 class FiveByTwoTTest(_FiveByTwoTest):
@@ -105,20 +93,26 @@ class FiveByTwoTTest(_FiveByTwoTest):
     method_name = "five_by_two_t"
     in_short = "5 times 2 folds, t test of Dietterich"
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
         pairs, variances = _pairs(observed)
-        mean = self.question.metric.reported(float(pairs.mean()), paired=observed.paired)
-        return self._result(
-            observed,
+        mean = float(pairs[0].mean())
+        reported_mean = self.question.metric.reported(mean, paired=observed.paired)
+        return Answer(
             method="5x2 cross-validation t test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=_first_mean,
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=pairs[:, 0, 0],
+            variances=variances.mean(axis=1),
             reference="t",
             df=float(N_REPEATS),
-            diagnostics={"mean": float(pairs.mean()), "fold_means": pairs, "variances": variances},
+            diagnostics={
+                "mean": quantity.value(mean),
+                "fold_means": quantity.value(pairs[0]),
+                "variances": quantity.square(variances[0]),
+            },
             notes=(
                 "Estimate, statistic and interval are, by definition of the test, about the "
-                f"first of ten means alone; the mean of all ten is {mean:.4g}.",
+                f"first of ten means alone; the mean of all ten is {reported_mean:.4g}.",
                 ASSUMPTION,
             ),
         )
@@ -186,20 +180,27 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "interval; for an interval use FiveByTwoTTest"
             )
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
         pairs, variances = _pairs(observed)
-        result = self._result(
-            observed,
+        squares = float(np.square(pairs[0] - self.question.hypothesis.null_value).sum())
+        spread = 2 * float(variances[0].sum())
+        statistic = squares / spread if spread > 0 else math.nan
+        return Answer(
             method="5x2 cross-validation combined F test",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=_mean_of_all,
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=pairs.reshape(-1, 2 * N_REPEATS).mean(axis=1),
+            # Of one of the ten means: the mean of all has no standard error.
+            variances=variances.mean(axis=1),
             has_se=False,
             reference=f"F({DF[0]}, {DF[1]})",
+            statistic=statistic,
+            pvalue=float(fdtrc(*DF, statistic)),
             diagnostics={
                 "df_numerator": DF[0],
                 "df_denominator": DF[1],
-                "fold_means": pairs,
-                "variances": variances,
+                "fold_means": quantity.value(pairs[0]),
+                "variances": quantity.square(variances[0]),
             },
             notes=(
                 "The test gives only a p-value. The estimate, the mean of the ten means, has no "
@@ -207,9 +208,3 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 ASSUMPTION,
             ),
         )
-        statistic = pvalue = math.nan
-        if result.status == "ok":
-            squares = np.square(pairs - self.question.hypothesis.null_value)
-            statistic = float(squares.sum() / (2 * variances.sum()))
-            pvalue = float(fdtrc(*DF, statistic))
-        return replace(result, statistic=statistic, pvalue=pvalue)

@@ -3,14 +3,15 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.from_predictions import SCORE
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
-from ucvtest.results.wording import no_spread
+from ucvtest.results.plot_data import Picture
+from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import variance_of_mean
 from ucvtest.stats.shares import difference_of_shares, effective_number
@@ -28,22 +29,6 @@ def of_these_rules(observed: LossDifference) -> str:
     if observed.paired:
         return f"difference in {loss_in_words} of these rules"
     return f"{loss_in_words} of this rule"
-
-
-MORE_OBSERVATIONS = "test more observations, or use another loss"
-
-
-def without_spread(
-    observed: LossDifference,
-    where: str = "at every observation",
-    remedy: str = MORE_OBSERVATIONS,
-    *,
-    scores: bool = False,
-) -> str:
-    """The status where the losses, or their difference, do not vary."""
-    losses = observed.losses
-    scores = scores or bool(losses.greater_is_better) or losses.loss == SCORE
-    return no_spread(where, remedy, paired=observed.paired, scores=scores)
 
 
 def same_influence(observed: LossDifference) -> str:
@@ -117,7 +102,43 @@ class LinearisedRules(ABC):
         size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
         return size - 1.0
 
-    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
-        """Estimate and variance, also of one of the learners alone."""
-        other_rules = type(self)(observed, self.index)
-        return other_rules.estimate, other_rules.variance
+    @abstractmethod
+    def rule(self, null_value: float) -> StudentRule | None:
+        """The rule behind p-value and interval; None for the estimate and its standard error."""
+
+    @property
+    @abstractmethod
+    def status(self) -> str:
+        """The status, as far as the metric is the reason."""
+
+    @property
+    @abstractmethod
+    def diagnostics(self) -> dict[str, Any]:
+        """Numbers behind the metric."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """The rule in words."""
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """Pictures of the rules; `uv.curves` draws those of ranks."""
+        return {}
+
+    def answer(self, method: str, estimand: str, null_value: float) -> Answer:
+        """The answer about the metric, with the values of each rule alone."""
+        each = [type(self)(contrast, self.index) for contrast in self.observed.each]
+        return Answer(
+            method=method,
+            estimand=estimand,
+            estimates=[rules.estimate for rules in each],
+            variances=[rules.variance for rules in each],
+            reference="t",
+            df=self.df,
+            status=self.status,
+            pivot=self.rule(null_value),
+            diagnostics=self.diagnostics,
+            notes=self.notes,
+            pictures=self.pictures,
+        )

@@ -1,8 +1,7 @@
-"""The AUC of out-of-fold scores, over pairs within folds, as arguments of a result."""
+"""The AUC of out-of-fold scores, over pairs within folds, as an answer."""
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,14 @@ from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
     TestedLabels,
     area_table,
-    area_with_variance,
-    tested_area,
+    unknown,
 )
 from ucvtest.stats.fold_pairs import FoldPairs, LabeledFolds
 from ucvtest.stats.logit import MovedLogitT
@@ -61,60 +60,51 @@ ROUNDING = 1e-10
 
 
 def fold_aucs(
-    observed: LossDifference, clusters: Clusters | None, null_value: float
-) -> dict[str, Any]:
-    """The result for the AUC over pairs within folds: arguments for `_result`."""
+    observed: LossDifference, clusters: Clusters | None, null_value: float, of_whom: str
+) -> Answer:
+    """The answer about the AUC over pairs within folds, of what is called `of_whom`."""
     losses, folds = observed.losses, folds_of(observed.design)
     assert losses.target is not None
     n_repeats, n_folds = len(folds), int(folds.max()) + 1
     labels = TestedLabels(losses.target, clusters)
     tested = _tested(labels, folds)
     n_pairs = tested.n_pairs
-    places = [
-        learner_index
-        for learner_index in (observed.learner, observed.other)
-        if learner_index is not None
+    scores = [_by_repeat(observed, place, n_folds) for place in observed.places]
+    areas = [] if labels.few else [tested.pairs(own_scores) for own_scores in scores]
+    each: list[FoldPairs] = areas
+    if observed.paired and areas:
+        each = [areas[0] - areas[1], *areas]
+    edges = [
+        _at_edge(tested, area, own_scores, null_value)
+        for area, own_scores in zip(areas, scores, strict=False)
     ]
-    scores = {
-        learner_index: _by_repeat(observed, learner_index, n_folds) for learner_index in places
-    }
-    areas: dict[int | None, FoldPairs] = (
-        {}
-        if labels.few
-        else {
-            learner_index: tested.pairs(learner_scores)
-            for learner_index, learner_scores in scores.items()
-        }
-    )
-    fold_pairs: FoldPairs | None = tested_area(areas, observed)
-    names = [losses.learners[learner_index] for learner_index in places]
-    edges: dict[int | None, MovedLogitT | None] = {
-        learner_index: _at_edge(tested, areas[learner_index], learner_scores, null_value)
-        for learner_index, learner_scores in scores.items()
-        if learner_index in areas
-    }
-    rule = None if observed.paired else edges.get(observed.learner)
-    status = _status(observed, fold_pairs, labels, n_pairs) if rule is None else "ok"
-    logit = not observed.paired and rule is None
-    return {
-        "method": "Cross-validation Wald test of the AUC" + labels.by_clusters,
-        "estimator": partial(area_with_variance, areas),
-        "reference": "t",
-        "df": rule.df if rule is not None else math.nan if fold_pairs is None else fold_pairs.df,
-        "logit": logit,
-        "rule": rule,
-        "has_se": rule is None,
-        "status": status,
-        "diagnostics": labels.counts
-        | {"n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
-        | ({} if fold_pairs is None or n_repeats == 1 else {"repeat_means": fold_pairs.areas}),
-        "notes": (
+    pivot = edges[0] if edges and not observed.paired else None
+    status = _status(observed, each, labels, n_pairs) if pivot is None else "ok"
+    logit = not observed.paired and pivot is None
+    pairs_words = folds_in_words(n_folds, n_repeats)
+    diagnostics = {**labels.counts, "n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
+    if each and n_repeats > 1:
+        diagnostics["repeat_means"] = each[0].areas
+    names = [losses.learners[place] for place in observed.places]
+    return Answer(
+        method="Cross-validation Wald test of the AUC" + labels.by_clusters,
+        estimand=f"{of_whom} (pairs within folds, by the rules of this {pairs_words})",
+        estimates=[area.mean for area in each] or unknown(observed),
+        variances=[area.variance for area in each] or unknown(observed),
+        reference="t",
+        df=pivot.df if pivot is not None else each[0].df if each else math.nan,
+        logit=logit,
+        pivot=pivot,
+        has_se=pivot is None,
+        status=status,
+        diagnostics=diagnostics,
+        notes=(
             *_notes(observed, n_folds, n_repeats, areas),
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
-            *((AT_EDGE,) if any(edges.values()) else ()),
+            *((AT_EDGE,) if any(edges) else ()),
         ),
-        "tables": {"Learners": _table(names, areas, edges, labels)} if areas else {},
-    }
+        tables={"Learners": _table(names, areas, edges, labels)} if areas else {},
+    )
 
 
 def _at_edge(
@@ -129,15 +119,14 @@ def _at_edge(
 
 def _table(
     names: Sequence[str],
-    areas: Mapping[int | None, FoldPairs],
-    edges: Mapping[int | None, MovedLogitT | None],
+    areas: Sequence[FoldPairs],
+    edges: Sequence[MovedLogitT | None],
     labels: TestedLabels,
 ) -> dict[str, tuple[Any, ...]]:
     """The AUC of each learner, also if it is 0 or 1."""
-    table = area_table(names, list(areas.values()), True, labels)
-    rules = [edges[learner_index] for learner_index in areas]
+    table = area_table(names, areas, True, labels)
     columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
-    for row, rule in enumerate(rules):
+    for row, rule in enumerate(edges):
         if rule is not None:
             low, high = rule.interval("two-sided", TABLE_ALPHA)
             columns["se"][row] = math.nan
@@ -171,21 +160,22 @@ def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np
 
 def _status(
     observed: LossDifference,
-    fold_pairs: FoldPairs | None,
+    each: Sequence[FoldPairs],
     labels: TestedLabels,
     n_pairs: np.ndarray,
 ) -> str:
-    if fold_pairs is None:
+    if not each:
         return labels.too_few
     if not n_pairs.all():
         return NO_PAIRS
+    fold_pairs = each[0]
     if fold_pairs.variance > ROUNDING**2 or observed.identical:
         return "ok"
     return ALIKE_WITHIN_FOLDS if observed.paired and fold_pairs.mean == 0 else RANKED_ALIKE
 
 
 def _notes(
-    observed: LossDifference, n_folds: int, n_repeats: int, areas: dict[int | None, FoldPairs]
+    observed: LossDifference, n_folds: int, n_repeats: int, areas: Sequence[FoldPairs]
 ) -> tuple[str, ...]:
     notes: tuple[str, ...] = (
         "Assumes independent observations. The estimand is the AUC of pairs that are tested "
@@ -202,7 +192,7 @@ def _notes(
                 f"{lacking} of {len(observed.means)} folds test one class only and do not count.",
             ),
         )
-    high = any(area.mean > NEAR_ONE for area in areas.values())
+    high = any(area.mean > NEAR_ONE for area in areas)
     if observed.paired and n_repeats == 1 and high and observed.design.n_obs < FEW:
         notes += (WEAK,)
     return notes

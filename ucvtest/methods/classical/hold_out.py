@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -11,6 +12,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference, Losses
@@ -31,7 +33,7 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rows,
     notes_on_rules,
 )
-from ucvtest.methods.classical.many_pairs import student_numbers
+from ucvtest.methods.classical.many_pairs import moments, of_plain_means, student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
@@ -192,14 +194,23 @@ class HoldOutTest(ResamplingTest):
     def numbers_of_pairs(self, places: np.ndarray, options: IntervalName) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
         observed = self.question.observed
-        if observed is None or observed.losses.values is None:
+        if observed is None or not of_plain_means(self.question):
             return None
-        values = observed.losses.values
-        return student_numbers(
-            self.question, places, values, lambda spread: spread / values.shape[1]
+        values = observed.losses.known_values
+        estimates, spread = moments(values, places)
+        n_tested = values.shape[1]
+        answer = Answer(
+            method="",
+            estimand="",
+            estimates=estimates,
+            variances=spread / n_tested,
+            reference="t",
+            df=n_tested - 1.0,
         )
+        return student_numbers(self.question, places, answer)
 
-    def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
+    def analyse(self, observed: LossDifference, options: IntervalName) -> Answer:
+        """See `ResamplingTest.analyse`."""
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
         clusters = self.tested_clusters(observed)
@@ -214,8 +225,8 @@ class HoldOutTest(ResamplingTest):
 
     def _of_rows(
         self, observed: LossDifference, interval: IntervalName, status: str = "ok"
-    ) -> TestResult:
-        """The test of independent observations, which may be clusters.
+    ) -> Answer:
+        """The answer of independent observations, which may be clusters.
 
         None unless `status` is "ok".
         """
@@ -235,55 +246,54 @@ class HoldOutTest(ResamplingTest):
             df = rule.df
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
-        return self._result(
-            observed,
+        estimates, variances = zip(*map(mean_with_variance, observed.each), strict=True)
+        return Answer(
             method=f"Hold-out {'score' if score else 'binomial' if exact else 't'} test",
             estimand=estimand_of(observed, self._learn_size),
-            estimator=mean_with_variance,
+            estimates=estimates,
+            variances=variances,
             reference="normal" if score else "exact binomial" if exact else "t",
             df=math.nan if exact or score else df,
             status=degenerate(observed) if rule is None and status == "ok" else status,
-            rule=rule,
+            pivot=rule,
             settings={"test_size": n_tested, "interval": interval},
             diagnostics={"n_tested": n_tested, **(counts_of_errors(observed) if binary else {})},
             notes=notes_on_rows(observed, rule, binary=binary),
             tables=tables,
+            observed=observed,
         )
 
     def _of_shares(
         self, observed: LossDifference, clusters: Clusters, interval: IntervalName
-    ) -> TestResult:
-        """The test of rows in clusters that are right or wrong."""
+    ) -> Answer:
+        """The answer of rows in clusters that are right or wrong."""
         hypothesis = self.question.hypothesis
         shares_of_rules = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
-        return self._result(
-            observed,
+        estimates, variances = zip(*map(shares_of_rules.estimate_of, observed.each), strict=True)
+        return Answer(
             method=f"Hold-out {shares_of_rules.kind} test by clusters",
             estimand=estimand_of(observed, self._learn_size),
-            estimator=shares_of_rules.estimate_of,
+            estimates=estimates,
+            variances=variances,
             reference=shares_of_rules.reference,
             df=shares_of_rules.df,
-            rule=shares_of_rules.rule,
+            pivot=shares_of_rules.rule,
             settings={"test_size": clusters.n_groups, "interval": interval},
             diagnostics=shares_of_rules.diagnostics,
             notes=(*notes_on_rules(observed), shares_of_rules.note),
             tables=shares_of_rules.tables,
         )
 
-    def _of_metric(self, observed: LossDifference) -> TestResult:
-        """The test of a metric that is a function of means, of ranks, or of survival times."""
-        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
-        return self._result(
-            observed,
-            method="Hold-out test of a metric",
-            estimand=estimand_of(observed, self._learn_size),
-            estimator=metric_estimate.estimate_of,
-            reference="t",
-            df=metric_estimate.df,
-            status=metric_estimate.status,
-            rule=metric_estimate.rule(self.question.hypothesis.null_value),
+    def _of_metric(self, observed: LossDifference) -> Answer:
+        """The answer of a metric that is a function of means, of ranks, or of survival times."""
+        answer = metric_of_rules(observed, self.tested_clusters(observed)).answer(
+            "Hold-out test of a metric",
+            estimand_of(observed, self._learn_size),
+            self.question.hypothesis.null_value,
+        )
+        return replace(
+            answer,
             settings={"test_size": len(observed.values)},
-            diagnostics={"n_tested": len(observed.values), **metric_estimate.diagnostics},
-            notes=(*notes_on_rules(observed), *metric_estimate.notes),
-            pictures=metric_estimate.pictures,
+            diagnostics={"n_tested": len(observed.values), **answer.diagnostics},
+            notes=(*notes_on_rules(observed), *answer.notes),
         )

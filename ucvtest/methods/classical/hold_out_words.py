@@ -7,14 +7,10 @@ import numpy as np
 from ucvtest.common.notes import Note
 from ucvtest.data.weights import EQUAL, few_by_weight
 from ucvtest.designs.design import Design
+from ucvtest.inference.status import MORE_OBSERVATIONS, without_spread
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.fixed_rules import (
-    MORE_OBSERVATIONS,
-    THESE_RULES,
-    of_these_rules,
-    without_spread,
-)
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, of_these_rules
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.intervals import MovedT, PlusFour

@@ -4,12 +4,14 @@ Each number is what the test of that pair alone gives, to the bit: differences a
 the same order.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
-from ucvtest.methods.classical.resampling import ROUNDING
+from ucvtest.inference.status import ROUNDING
+from ucvtest.losses.table import LossDifference
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts
 from ucvtest.stats.interval_rules import ChangedUnits, Rule
@@ -19,27 +21,38 @@ CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
 
 
-def student_numbers(
-    question: Question,
-    places: np.ndarray,
-    values: np.ndarray,
-    variance_of_mean: Callable[[np.ndarray], np.ndarray],
-) -> PairNumbers | None:
-    """Student's t of mean differences of `values` (L, J), for pairs by their `places` (M, 2).
+@dataclass(frozen=True, eq=False)
+class PairsOfLearners(LossDifference):
+    """The losses of a pair of learners, in front of those of many, for tests of means alone."""
 
-    `variance_of_mean` makes the variance of the mean from the sample variances. None where a test
-    has rules for clusters, weights or metrics that are not means.
+    pairs: np.ndarray
+    """All pairs, (M, 2), by the positions of their learners."""
+
+    @property
+    def means_of_each(self) -> np.ndarray:
+        """The differences of the means of resamples, (M, R)."""
+        first, other = self.pairs.T
+        means = self.losses.means
+        return np.asarray(means[first] - means[other])
+
+
+def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> PairNumbers | None:
+    """Studentised numbers of the estimates of many pairs by their `places` (M, 2).
+
+    None where a test has rules for clusters, weights, metrics that are not means, or of its own.
     """
-    if not _of_plain_means(question):
+    by_rule = answer.pivot is not None or answer.pvalue is not None
+    distribution = reference_distribution(answer.reference, answer.df)
+    if not of_plain_means(question) or by_rule or distribution is None:
         return None
     losses = question.observed.losses  # type: ignore[union-attr]
-    estimate, spread = _moments(values, places)
-    variance = variance_of_mean(spread)
-    hypothesis, df = question.hypothesis, values.shape[1] - 1.0
+    estimate, variance = np.asarray(answer.estimates), np.asarray(answer.variances)
+    hypothesis = question.hypothesis
+    null = hypothesis.null_value if answer.null_value is None else answer.null_value
     with np.errstate(invalid="ignore", divide="ignore"):
         # As `studentise` adds the Monte-Carlo variance, 0.
         se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
-        statistic = (estimate - hypothesis.null_value) / se
+        statistic = (estimate - null) / se
         # Differences of a pair that are no more than rounding have no test, nor have equal losses.
         largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
         rounding = ROUNDING * np.maximum(*largest[places].T)
@@ -49,25 +62,23 @@ def student_numbers(
     keys = np.unique(kept, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
     plain &= ~np.equal(*keys[places].T)
     # The p-values of `wald_pvalue`.
-    distribution = reference_distribution("t", df)
-    assert distribution is not None
     if hypothesis.alternative == "two-sided":
         pvalue = 2 * distribution.cdfs(-np.abs(statistic))
     else:
         pvalue = distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
-    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), df), plain)
+    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), answer.df), plain)
     return _reported(question, numbers)
 
 
 def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | None:
     """McNemar's exact test, which knows pairs by their counts; None for clusters and ties."""
-    if not _of_plain_means(question):
+    if not of_plain_means(question):
         return None
     losses = question.observed.losses  # type: ignore[union-attr]
     values = losses.known_values
     if (values % 1 != 0).any():
         return None
-    estimate, spread = _moments(values, places)
+    estimate, spread = moments(values, places)
     n_obs = values.shape[1]
     errs = (values > 0).astype(float)
     jointly = errs @ errs.T
@@ -96,7 +107,7 @@ def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | Non
     return _reported(question, numbers)
 
 
-def _of_plain_means(question: Question) -> bool:
+def of_plain_means(question: Question) -> bool:
     """Whether results are about differences of means of independent rows, and no more."""
     return (
         question.observed is not None
@@ -107,7 +118,7 @@ def _of_plain_means(question: Question) -> bool:
     )
 
 
-def _moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and sample variances of the differences of pairs, some at a time."""
     estimate, spread = np.empty((2, len(places)))
     step = max(1, CELLS // values.shape[1])

@@ -1,14 +1,14 @@
 """McNemar's exact test of two rules on the same observations."""
 
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
@@ -16,7 +16,6 @@ from ucvtest.methods.classical.many_pairs import mcnemar_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
 from ucvtest.results.columns import PairNumbers
-from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
 FEW = 10
@@ -132,79 +131,65 @@ class McNemarTest(ResamplingTest):
         """See `HypothesisTest.numbers_of_pairs`."""
         return mcnemar_numbers(self.question, places)
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        clusters = self.tested_clusters(observed)
-        return self._exact(observed) if clusters is None else self._of_clusters(observed, clusters)
-
-    def _of_clusters(self, observed: LossDifference, clusters: Clusters) -> TestResult:
-        """The difference of error rates over its robust standard error, by Student's t."""
-        n_folds = n_folds_of(observed.design)
-        discordant_rows = discordance(
-            *(errors > 0 for errors in observed.values_by_learner.values())
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        clusters, n_folds = self.tested_clusters(observed), n_folds_of(observed.design)
+        first, second = observed.values_by_learner.values()
+        discordant_rows = discordance(first > 0, second > 0)
+        diagnostics = {**discordant_rows.diagnostics, "n_tested": len(first)}
+        estimates, variances = zip(
+            *(mean_with_variance(each, clusters) for each in observed.each), strict=True
         )
+        answer = Answer(
+            method="McNemar test of the error rates",
+            estimand=self.in_words(observed, "conditional"),
+            estimates=estimates,
+            variances=variances,
+            reference="exact binomial" if n_folds == 1 else "binomial",
+            diagnostics=diagnostics,
+            tables={"Observations": discordant_rows.table},
+        )
+        if n_folds > 1:
+            averaged = f" (average over the rules of this {n_folds}-fold cross-validation)"
+            answer = replace(answer, estimand=answer.estimand + averaged)
+        ignored = f"{LEARNT_FROM.format(n_folds)}, which " if n_folds > 1 else ""
+        if clusters is None:
+            n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
+            units = self.question.metric.units
+            counts_right = units is not None and units.greater_is_better
+            left_out = "the binomial distribution ignores: the p-value is exact for one split only."
+            return replace(
+                answer,
+                status=UNDECIDED.format(n_open) if n_open else "ok",
+                pivot=None if n_open else discordant_rows.counts,
+                notes=(
+                    *((ignored + left_out,) if ignored else ()),
+                    discordant_rows.note(exact=n_folds == 1, counts_right=counts_right),
+                    THESE_RULES,
+                ),
+            )
+
+        # The difference of error rates over its robust standard error, by Student's t.
         n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
-        notes, rule, effective = [THESE_RULES], None, {}
+        diagnostics |= {"tested_groups": clusters.n_groups, "telling_groups": n_telling}
+        notes, pivot = [THESE_RULES], None
         if marks_rows(observed.losses, clusters, observed.values):
             shares = SharesOfRules(observed, clusters, self.question.hypothesis)
-            notes, rule = [THESE_RULES, shares.note], shares.rule
-            effective = {"n_effective": shares.diagnostics["n_effective"]}
+            notes, pivot = [THESE_RULES, shares.note], shares.rule
+            diagnostics["n_effective"] = shares.diagnostics["n_effective"]
         elif n_telling < FEW:
             few = (
                 f"The rules differ in {n_telling} clusters: too few for the t test to be more than "
                 "a rough guide; group_weight='row' adds observations to few of them."
             )
             notes = [few, THESE_RULES]
-        if n_folds > 1:
-            notes = [f"{LEARNT_FROM.format(n_folds)}, which the standard error ignores.", *notes]
-        return self._result(
-            observed,
+        return replace(
+            answer,
             method="McNemar test of the error rates by clusters",
-            estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
-            estimator=partial(mean_with_variance, clusters=clusters),
             reference="t",
             df=clusters.n_groups - 1.0,
             status="ok" if clusters.n_groups > 1 else SINGLE_GROUP,
-            diagnostics={
-                **discordant_rows.diagnostics,
-                "n_tested": len(observed.values),
-                "tested_groups": clusters.n_groups,
-                "telling_groups": n_telling,
-                **effective,
-            },
-            rule=rule,
-            notes=tuple(notes),
-            tables={"Observations": discordant_rows.table},
+            pivot=pivot,
+            diagnostics=diagnostics,
+            notes=(*((f"{ignored}the standard error ignores.",) if ignored else ()), *notes),
         )
-
-    def _exact(self, observed: LossDifference) -> TestResult:
-        n_folds = n_folds_of(observed.design)
-        first, second = observed.values_by_learner.values()
-        n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
-        discordant_rows = discordance(first > 0, second > 0)
-        units = self.question.metric.units
-        counts_right = units is not None and units.greater_is_better
-        notes = [
-            discordant_rows.note(exact=n_folds == 1, counts_right=counts_right),
-            THESE_RULES,
-        ]
-        if n_folds > 1:
-            left_out = "the binomial distribution ignores: the p-value is exact for one split only"
-            notes = [f"{LEARNT_FROM.format(n_folds)}, which {left_out}.", *notes]
-        return self._result(
-            observed,
-            method="McNemar test of the error rates",
-            estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
-            estimator=mean_with_variance,
-            reference="exact binomial" if n_folds == 1 else "binomial",
-            status=UNDECIDED.format(n_open) if n_open else "ok",
-            rule=None if n_open else discordant_rows.counts,
-            diagnostics={**discordant_rows.diagnostics, "n_tested": len(first)},
-            notes=tuple(notes),
-            tables={"Observations": discordant_rows.table},
-        )
-
-
-def _over_folds(n_folds: int) -> str:
-    if n_folds == 1:
-        return ""
-    return f" (average over the rules of this {n_folds}-fold cross-validation)"

@@ -1,13 +1,12 @@
 """The t test that treats resamples as independent: included only for comparison."""
 
-from functools import partial
-
 from ucvtest.common.notes import Note
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_mean
+from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_variances
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 NOT_VALID = "not valid: resamples that share learning data are treated as independent"
 
@@ -65,17 +64,18 @@ class NaiveTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        means = observed.means
-        return self._result(
-            observed,
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        means = observed.means_of_each
+        return Answer(
             method="Naive t test of resamples (not valid)",
-            estimand=self._in_words(observed, "unconditional"),
-            estimator=partial(corrected_mean, 0.0),
+            estimand=self.in_words(observed, "unconditional"),
+            estimates=means.mean(axis=1),
+            variances=corrected_variances(means, 0.0),
             reference="t",
-            df=len(means) - 1.0,
+            df=means.shape[1] - 1.0,
             settings={"warning": NOT_VALID},
-            diagnostics={"resample_means": means},
+            diagnostics={"resample_means": quantity.value(observed.means)},
             notes=(
                 Note(
                     "This test is not valid. It ignores that overlapping learning sets make "

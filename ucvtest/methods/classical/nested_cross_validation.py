@@ -6,9 +6,10 @@ from typing import Any
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.nested_cross_validation import NestedTerms, bias_factor
 
@@ -102,43 +103,34 @@ class NestedCrossValidationTest(ResamplingTest):
     def _learn_size(self, design: Design) -> int | str:
         return design.n_obs
 
-    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        terms = _terms(observed)
+    def analyse(self, observed: LossDifference, options: None) -> Answer:
+        """See `ResamplingTest.analyse`."""
+        folds, testing = nested_folds_of(observed.design), observed.design.testing
+        each = [NestedTerms.of(folds, testing, contrast.values) for contrast in observed.each]
+        terms, factor = each[0], bias_factor(each[0].n_folds)
         _, bound = terms.variance
-        return self._result(
-            observed,
+        units = self.question.metric.units
+        scores = units is not None and units.greater_is_better
+        means = float(terms.inner.mean()), float(terms.outer.mean()), terms.estimate(factor)
+        return Answer(
             method="Nested cross-validation test",
-            estimand=self._in_words(observed, "conditional"),
-            estimator=_estimator,
+            estimand=self.in_words(observed, "conditional"),
+            estimates=[own_terms.estimate(factor) for own_terms in each],
+            variances=[own_terms.variance[0] for own_terms in each],
             reference="normal",
             diagnostics=_diagnostics(terms, bound),
             notes=_notes(terms, bound),
             tables={
-                "Mean losses": {
+                "Mean scores" if scores else "Mean losses": {
                     "learnt from": (
                         "K - 2 folds (inner)",
                         "K - 1 folds (outer)",
                         "all (corrected)",
                     ),
-                    "estimate": (
-                        float(terms.inner.mean()),
-                        float(terms.outer.mean()),
-                        terms.estimate(bias_factor(terms.n_folds)),
-                    ),
+                    "estimate": quantity.value(means),
                 }
             },
         )
-
-
-def _terms(observed: LossDifference) -> NestedTerms:
-    """The terms of algorithm 1, repetition by repetition."""
-    design = observed.design
-    return NestedTerms.of(nested_folds_of(design), design.testing, observed.values)
-
-
-def _estimator(observed: LossDifference) -> tuple[float, float]:
-    terms = _terms(observed)
-    return terms.estimate(bias_factor(terms.n_folds)), terms.variance[0]
 
 
 def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
@@ -146,17 +138,17 @@ def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
     mean_inner, mean_outer = float(terms.inner.mean()), float(terms.outer.mean())
     errors = {}
     if terms.n_repeats > 1:
-        errors["mc_se_estimate"] = mean_error(terms.estimates(factor))
-        errors["mc_se_mse"] = terms.mc_se_mse
+        errors["mc_se_estimate"] = quantity.spread(mean_error(terms.estimates(factor)))
+        errors["mc_se_mse"] = quantity.square(terms.mc_se_mse)
         if bound == "none":
-            errors["mc_se_variance"] = terms.mc_se_mse
+            errors["mc_se_variance"] = quantity.square(terms.mc_se_mse)
     return {
-        "mean_inner": mean_inner,
-        "mean_outer": mean_outer,
-        "bias": factor * (mean_inner - mean_outer),
-        "estimate_power_1.5": terms.estimate(bias_factor(terms.n_folds, 1.5)),
-        "mse": terms.rescaled_mse,
-        "naive_se": math.sqrt(terms.naive_variance),
+        "mean_inner": quantity.value(mean_inner),
+        "mean_outer": quantity.value(mean_outer),
+        "bias": quantity.change(factor * (mean_inner - mean_outer)),
+        "estimate_power_1.5": quantity.value(terms.estimate(bias_factor(terms.n_folds, 1.5))),
+        "mse": quantity.square(terms.rescaled_mse),
+        "naive_se": quantity.spread(math.sqrt(terms.naive_variance)),
         "bound": bound,
         **errors,
     }

@@ -14,7 +14,6 @@ import numpy as np
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import LinearisedRules
 from ucvtest.metrics.smooth import Ranks, SmoothMetric
-from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.logit import MovedLogitT
 
@@ -59,11 +58,6 @@ class RanksOfRules(LinearisedRules):
         """The number of observations of each class."""
         positive = self._target == 1
         return {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
-
-    @property
-    def pictures(self) -> dict[str, Picture]:
-        """None: `uv.curves` draws the curves of ranks."""
-        return {}
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The AUCs of several rules on the same observations, and DeLong's test that they are equal."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,22 +103,9 @@ class TestedLabels:
         return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
 
 
-Areas = Mapping[int | None, Area]
-"""The AUCs of learners, by position; empty if a class has too few observations."""
-
-
-def tested_area(areas: Areas, observed: LossDifference) -> Any:
-    """The AUC that a test is about, or the difference of two; None if there is no value."""
-    if not areas:
-        return None
-    area = areas[observed.learner]
-    return area - areas[observed.other] if observed.paired else area
-
-
-def area_with_variance(areas: Areas, observed: LossDifference) -> tuple[float, float]:
-    """The same as numbers."""
-    area = tested_area(areas, observed)
-    return (math.nan, math.nan) if area is None else (area.mean, area.variance)
+def unknown(observed: LossDifference) -> list[float]:
+    """Estimates, or variances, where a class has too few observations for any."""
+    return [math.nan] * len(observed.each)
 
 
 def area_table(

@@ -74,7 +74,7 @@ class SharesOfRules:
         }
 
     @property
-    def tables(self) -> dict[str, dict[str, tuple[Any, ...]]]:
+    def tables(self) -> dict[str, dict[str, Any]]:
         """Student's interval of one rule, and the intervals by the effective number."""
         rule = self.rule
         if isinstance(rule, MovedT):

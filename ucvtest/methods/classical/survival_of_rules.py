@@ -11,6 +11,7 @@ import numpy as np
 
 from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters
+from ucvtest.inference.status import no_value_in_words
 from ucvtest.losses.linearised import folds_where_tested
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import LinearisedRules, same_influence
@@ -18,7 +19,6 @@ from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import linearised
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import PairsOfSets
-from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import variance_of_mean
@@ -89,11 +89,6 @@ class SurvivalOfRules(LinearisedRules):
     def diagnostics(self) -> dict[str, Any]:
         """How many observations had the event."""
         return {"n_events": self.observed.losses.tested_times.n_events}
-
-    @property
-    def pictures(self) -> dict[str, Picture]:
-        """None."""
-        return {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -180,8 +175,3 @@ def _turned_values(losses: Losses, place: int) -> np.ndarray:
     function = losses.function_of_means
     folds = folds_where_tested(losses.design, function)
     return linearised(function, losses.tested_times, 1 - losses.predictions[place], folds)
-
-
-def no_value_in_words(observed: LossDifference) -> str:
-    """The status if a survival metric has no value for these observations."""
-    return f"no estimate: {observed.losses.without_value}; test more observations"

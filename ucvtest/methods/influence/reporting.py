@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ucvtest.data.groups import units_of
+from ucvtest.inference import quantity
 from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import variance_table
@@ -153,10 +154,10 @@ def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[di
             {
                 "scheme": scheme,
                 "variance": name,
-                "estimate": studied_variance.test.estimate,
-                "sd": math.sqrt(studied_variance.test.variance),
-                "conf_low": low,
-                "conf_high": high,
+                "estimate": quantity.value(studied_variance.test.estimate),
+                "sd": quantity.spread(math.sqrt(studied_variance.test.variance)),
+                "conf_low": quantity.value(low),
+                "conf_high": quantity.value(high),
                 "pvalue": studied_variance.test.pvalue,
                 "n_fits": n_fits,
                 "status": studied_variance.test.status,

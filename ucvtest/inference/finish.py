@@ -1,0 +1,211 @@
+"""From the answer of a method to the result of a test: the only place where results are made."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.positive_class import with_positive
+from ucvtest.data.weights import WEIGHTS, few_by_weight
+from ucvtest.inference.answer import Answer
+from ucvtest.inference.notes import (
+    NEW_ROW,
+    POSITIVE_CLASS,
+    of_clusters,
+    turned_aucs,
+    weight_note,
+)
+from ucvtest.inference.quantity import Reported, of_one, spread
+from ucvtest.inference.question import Question
+from ucvtest.inference.status import ROUNDING, status_of_losses
+from ucvtest.inference.studentise import (
+    Hypothesis,
+    Studentised,
+    on_logit_scale,
+    studentise,
+    without_answer,
+)
+from ucvtest.results.limits import LEVEL, limit_notes
+from ucvtest.results.result import TestResult
+from ucvtest.stats.interval_rules import ChangedUnits
+from ucvtest.stats.limits import within
+
+
+def finish(
+    question: Question, answer: Answer, method_name: str, elapsed: float = math.nan
+) -> TestResult:
+    """The result of a test: see `Answer`.
+
+    Parameters
+    ----------
+    question : Question
+    answer : Answer
+        In units of losses.
+    method_name : str
+        The short name of the test, for settings.
+    elapsed : float
+        Seconds.
+    """
+    metric, observed, clusters = question.metric, answer.observed, question.clusters
+    settings = {**question.settings(method_name), **answer.settings}
+    settings = {name: x for name, x in settings.items() if name not in answer.not_settings}
+    worth: Mapping[str, Any] = {}
+    if question.weighted:
+        # What tested rows are worth, where a test knows them.
+        worth = {name: settings.get(name, x) for name, x in question.worth.items()}
+        settings |= {WEIGHTS: question.weighted, **worth}
+
+    # In the units that were asked for; the shares of a posterior follow the estimand.
+    tested = _tested(question, answer, worth)
+    units, posterior = Reported(metric.units, question.paired, tested.estimate), answer.posterior
+    answers, asked = tested.status == "ok", question.asked_hypothesis
+    rule, statistic = tested.rule, units.number("odd", tested.statistic)
+    if answer.pvalue is not None:
+        told_it = tested.status == answer.status
+        statistic = units.shown(answer.statistic) if told_it else math.nan
+    if metric.units is not None:
+        shift = 0.0 if question.paired else metric.units.intercept
+        if rule is not None:
+            rule = ChangedUnits(rule, shift, metric.units.slope)
+            statistic = float(rule.statistic)
+        told: dict[str, Any] = dict.fromkeys(("loss", "metric"), metric.units.name)
+        told |= {"null_value": asked.null_value, "alternative": asked.alternative}
+        settings |= {name: x for name, x in told.items() if settings.get(name) is not None}
+    tested = replace(
+        tested,
+        estimate=units.number("value", tested.estimate),
+        se=units.number("spread", tested.se),
+        variance=units.number("square", tested.variance),
+        statistic=statistic,
+        null_value=units.number("value", tested.null_value),
+        alternative=answer.alternative or asked.alternative,
+        rule=rule,
+    )
+    tables, diagnostics = dict(answer.tables), dict(answer.diagnostics)
+    if answer.assumption is not None:
+        diagnostics = {"assumption": answer.assumption, **diagnostics}
+    if observed is not None:
+        diagnostics = {**observed.diagnostics, **diagnostics}
+    if len(answer.estimates) > 1:
+        # An unbiased variance can be below 0.
+        se = [math.sqrt(x) if answer.has_se and x >= 0 else math.nan for x in answer.variances[1:]]
+        own = of_one(tuple(map(float, answer.estimates[1:]))), spread(tuple(se))
+        names = (str(settings["learner"]), str(settings["other"]))
+        tables = {"Learners": {"learner": names, "estimate": own[0], "se": own[1]}, **tables}
+        for name, column in zip(("estimate", "se"), own, strict=True):
+            cells = units.shown(column)
+            diagnostics |= {f"{name}_learner": cells[0], f"{name}_other": cells[1]}
+    if posterior is not None:
+        posterior = units.posterior(posterior)
+        if not answers:
+            posterior = replace(posterior, p_left=math.nan, p_rope=math.nan, p_right=math.nan)
+        diagnostics |= vars(posterior)
+        if math.isnan(posterior.p_left):
+            posterior = None
+        else:
+            tables["Posterior probabilities"] = posterior.table
+    shown_tables = {title: units.table(table) for title, table in tables.items()}
+    pictures = answer.pictures if answers or answer.posterior is None else {}
+
+    # What the estimand can be, which limits are cut to; of losses without a name nothing is known.
+    bounds, limited = (-math.inf, math.inf), question.limited or rule is not None
+    limited = limited and not math.isnan(tested.interval(LEVEL)[0])
+    if limited:
+        limits = question.range_of(answer.contrast)
+        # A user's function may have the name of another score.
+        limited = not metric.per_test_set or limits[0] <= tested.estimate <= limits[1]
+    if limited:
+        bounds = limits
+        for title, table in shown_tables.items():
+            if {"conf_low", "conf_high"} <= set(table) and table["conf_low"]:
+                own_bounds = question.range_of_one if title == "Learners" else bounds
+                ends = zip(table["conf_low"], table["conf_high"], strict=True)
+                cut = zip(*(within(interval, own_bounds) for interval in ends), strict=True)
+                table["conf_low"], table["conf_high"] = cut
+
+    estimand, positive = answer.estimand, question.positive_class
+    if positive is not None:
+        estimand = with_positive(estimand, positive)
+        diagnostics[POSITIVE_CLASS] = positive
+    if "fit" in question.weighted:
+        estimand = f"{estimand} (rules learnt with weights)"
+    if clusters is not None:
+        estimand = f"{estimand} ({NEW_ROW[clusters.weight]})"
+        settings["group_weight"] = clusters.weight
+        sizes = clusters.groups.sizes
+        diagnostics |= {
+            "n_groups": clusters.n_groups,
+            "smallest_group": int(sizes.min()),
+            "largest_group": int(sizes.max()),
+        }
+    rises = question.observed is not None and question.observed.losses.greater_is_better
+    result = TestResult(
+        **vars(tested),
+        method=answer.method,
+        estimand=estimand,
+        n_obs=question.n_obs if clusters is None else clusters.groups.n_obs,
+        n_fits=answer.n_fits if observed is None else observed.n_fits,
+        elapsed=elapsed,
+        settings={name: units.shown(x) for name, x in settings.items()},
+        diagnostics={name: units.shown(x) for name, x in diagnostics.items()},
+        tables=shown_tables,
+        pictures={kind: units.shown(picture) for kind, picture in pictures.items()},
+        better="higher" if units.turns or metric.greater_is_better or rises else "lower",
+        interval_name=answer.interval_name,
+        null_hypothesis=answer.null_hypothesis,
+        assumption=answer.assumption,
+        posterior=posterior,
+        contrast=answer.contrast,
+        bounds=bounds,
+    )
+    notes = [*answer.notes]
+    if limited:
+        notes += limit_notes(result, LEVEL)
+    notes += question.notes
+    if positive is not None and metric.ranks_pairs:
+        notes += turned_aucs(result, positive)
+    if worth:
+        notes.append(weight_note(worth))
+    return replace(result, notes=tuple(notes if clusters is None else of_clusters(notes, clusters)))
+
+
+def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Studentised:
+    """The estimate with its test, in units of losses, or the reason why there is none."""
+    observed, pivot, status = answer.observed, answer.pivot, answer.status
+    hypothesis, few = question.hypothesis, few_by_weight(worth) if worth else "ok"
+    if answer.null_value is not None:
+        hypothesis = Hypothesis(answer.null_value, answer.alternative or hypothesis.alternative)
+    if answer.tested is not None:
+        return answer.tested if few == "ok" else without_answer(answer.tested, few)
+    estimate = float(answer.estimates[0])
+    variance = float(answer.variances[0]) if len(answer.variances) else math.nan
+    if observed is not None:
+        # A difference can be tiny by rounding alone although its parts are not.
+        rounding = ROUNDING * float(
+            np.abs(np.nan_to_num(observed.losses.means[[*observed.places]])).max()
+        )
+        if observed.paired and abs(estimate) <= rounding:
+            estimate = 0.0
+        varies = math.isfinite(estimate) and variance > rounding**2 and not observed.identical
+        if status == "ok" and pivot is None and not (varies and not question.metric.linearised):
+            status = status_of_losses(observed, estimate, variance, rounding, question.metric)
+    if status == "ok":
+        status = few
+    answers = status == "ok"
+    tested = studentise(
+        *(hypothesis, estimate, variance),
+        mc_se=answer.mc_se,
+        reference=answer.reference if answers else "none",
+        df=answer.df,
+        status=status,
+    )
+    if answers and answer.logit:
+        tested = on_logit_scale(tested)
+    if answers and pivot is not None:
+        pvalue = pivot.pvalue(hypothesis.null_value, hypothesis.alternative)
+        tested = replace(tested, statistic=float(pivot.statistic), pvalue=pvalue, rule=pivot)
+    if answer.pvalue is not None and status == answer.status:
+        tested = replace(tested, pvalue=answer.pvalue, reference=answer.reference)
+    return tested if answer.has_se else replace(tested, se=math.nan, variance=math.nan)

@@ -1,0 +1,170 @@
+"""What users read of a test beside its result: formulas, and the parts of its question."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ucvtest.data.formula import columns_named, read_formula
+from ucvtest.data.groups import Clusters
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Hypothesis
+from ucvtest.learners.adapters.backends import Backend
+from ucvtest.learners.base import Learner
+from ucvtest.metrics.base import Metric
+from ucvtest.stats.wald import Alternative
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ForUsers:
+    """The part of `HypothesisTest` that computes nothing."""
+
+    question: Question
+    """What is asked; the same whether it is about data or about losses that exist."""
+
+    @property
+    def planned_fits(self) -> int | None:
+        """Model fits that `fit` is going to make; None where its options decide."""
+        return 0 if self.question.observed is not None else None
+
+    @classmethod
+    def from_formula(
+        cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
+    ) -> Self:
+        """Create the test from a formula and a data frame, as in statsmodels.
+
+        Parameters
+        ----------
+        formula : str
+            For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
+            read by formulaic. Columns, numbers, arithmetic and the functions log, exp, sqrt, abs,
+            C, I, Q, scale, center, poly, bs and cs are allowed, and no other code. The intercept
+            is left out, because learners have their own; a factor has one column less than it
+            has levels. The response is a column, or one numeric expression.
+        data : DataFrame
+        learner, other : learner
+        **kwargs
+            The keyword arguments of the class; `groups` and `weights` may name columns of `data`.
+
+        Returns
+        -------
+        HypothesisTest
+            An instance of the class it was called on.
+
+        Raises
+        ------
+        ValueError
+            If the formula cannot be read, names columns that do not exist, contains other code, or
+            uses missing values.
+        """
+        if kwargs.get("missing", "raise") != "raise":
+            raise ValueError(
+                "missing='drop' does not apply with a formula, which refuses missing values in the "
+                "columns that it names: pass data.dropna(subset=[...])"
+            )
+        named = columns_named(kwargs, data)
+        y, X = read_formula(formula, data, named.values())
+        kwargs |= {name: data[column] for name, column in named.items()}
+        # Some tests know one learner only.
+        test: Any = cls
+        return test(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
+
+    def __repr__(self) -> str:
+        names = [repr(name) for name in self.question.learner_names]
+        metric_and_size = (
+            f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
+        )
+        n_fits = self.planned_fits
+        fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
+        return (
+            f"<{type(self).__name__}({', '.join(names)}, {metric_and_size}), not run yet: {fits}>"
+        )
+
+    @property
+    def sample(self) -> Sample | None:
+        """The data; None for a test that was made from losses."""
+        return self.question.sample
+
+    @property
+    def metric(self) -> Any:
+        """The metric of the estimand."""
+        return self.question.metric
+
+    @property
+    def loss(self) -> Metric | None:
+        """The loss; None where the test is about none, as with the AUC."""
+        metric = self.question.metric
+        return None if metric.ranks_pairs else metric
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learner, or both; none where losses were given."""
+        return tuple(self.question.learners.values())
+
+    @property
+    def learner(self) -> Learner | None:
+        """The learner; None for a test that was made from losses."""
+        return self.learners[0] if self.learners else None
+
+    @property
+    def other(self) -> Learner | None:
+        """The learner to compare with, if there is one."""
+        return self.learners[1] if len(self.learners) > 1 else None
+
+    @property
+    def output(self) -> Output | None:
+        """What the learners predict; None for a test that was made from losses."""
+        return self.question.output
+
+    @property
+    def backend(self) -> Backend | None:
+        """The `backend` of estimators; None for a test that was made from losses."""
+        return self.question.backend
+
+    @property
+    def positive(self) -> Any:
+        """The positive class; None if there is none, or losses were given."""
+        return self.question.positive
+
+    @property
+    def paired(self) -> bool:
+        """Whether two learners are compared."""
+        return self.question.paired
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return self.question.n_obs
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The clusters that are the observations of the test; None where rows are."""
+        return self.question.clusters
+
+    @property
+    def n_units(self) -> int:
+        """Clusters, or observations if there are none."""
+        return self.question.n_units
+
+    @property
+    def target(self) -> np.ndarray:
+        """Numbers of the classes, or the real response, shape (n,)."""
+        return self.question.target
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The null value and the alternative, in the units of results."""
+        return self.question.asked_hypothesis
+
+    @property
+    def null_value(self) -> float:
+        """The value of the estimand under H0; NaN where nothing is tested."""
+        return self.hypothesis.null_value
+
+    @property
+    def alternative(self) -> Alternative:
+        """H1: "two-sided", "less" or "greater"."""
+        return self.hypothesis.alternative
