@@ -3,7 +3,7 @@
 Where "auto" ends before its own variance is known, the same pairs answer by this one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import (
-    PerLearnerEstimates,
     Studentised,
     studentise,
     variance_table,
@@ -105,42 +106,39 @@ def unanswered(
     return not is_reliable or reporting.too_few_pairs(options, estimates.n_pairs, "") is not None
 
 
-def result_fields(
+def answer_of(
     question: Question,
     options: UStatisticOptions,
     estimates: FewFitsEstimates,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The content of a `TestResult`, except the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer by few fits, except for the settings."""
     few_fits, interval = estimates.few_fits, options.interval.for_few_fits()
     # The shape of the losses is not known.
     shape = Shape(few_fits.n_obs, 0.0, few_fits.df)
     with_interval = interval.applied(
         _studentised(question, few_fits, source, interval), shape, "few"
     )
-    per_learner = own_values(estimates.per_learner, settings)
-    return {
-        **vars(with_interval),
-        "method": reporting.METHOD,
-        "diagnostics": {
+    return Answer.of_tested(
+        with_interval,
+        own_values(estimates.per_learner),
+        method=reporting.METHOD,
+        estimand=estimand,
+        diagnostics={
             **diagnostics_of(options, few_fits),
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": interval.name,
-            **per_learner.diagnostics,
         },
-        "notes": (
+        notes=(
             reporting.ORDER,
             *_notes(options, interval, few_fits, source),
             *reporting.shared_notes(question, options, source, converged=True),
             *interval.notes(None, with_interval, source.one_class_fits),
         ),
-        "tables": {
-            **per_learner.tables,
-            "Variances": variance_table([("few", None, with_interval)]),
-        },
-    }
+        tables={"Variances": variance_table([("few", None, with_interval)])},
+    )
 
 
 def _studentised(
@@ -167,11 +165,11 @@ def _studentised(
 def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, Any]:
     """The variance with its parts, and the pairs that it is from."""
     return {
-        "mc_se_estimate": few_fits.mc_se,
+        "mc_se_estimate": quantity.spread(few_fits.mc_se),
         "variance": "few",
-        "variance_few": few_fits.variance,
-        "variance_of_testing": few_fits.test_part,
-        "variance_of_learning": few_fits.learning_part,
+        "variance_few": quantity.square(few_fits.variance),
+        "variance_of_testing": quantity.square(few_fits.test_part),
+        "variance_of_learning": quantity.square(few_fits.learning_part),
         "n_pairs": few_fits.n_rounds,
         "share_of_one_observation": few_fits.one_decides,
         "converged": options.variance == options.requested_variance,
@@ -199,14 +197,9 @@ def fits_in_words(few_fits: FewFits) -> Iterator[str]:
         )
 
 
-def own_values(
-    fits_of_learners: Sequence[FewFits], settings: Mapping[str, Any]
-) -> PerLearnerEstimates:
-    """The mean loss of each of two learners alone, with its standard error."""
-    if not fits_of_learners:
-        return PerLearnerEstimates()
-    values = [(learner_fits.mean, learner_fits.se**2) for learner_fits in fits_of_learners]
-    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
+def own_values(fits_of_learners: Sequence[FewFits]) -> list[tuple[float, float]]:
+    """The mean loss of each of two learners alone, with its variance."""
+    return [(learner_fits.mean, learner_fits.se**2) for learner_fits in fits_of_learners]
 
 
 def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str]:

@@ -4,13 +4,13 @@ The variance is that of the losses L1/U1 - L2/U2, the linear part of log(U1/U2),
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.methods.ustatistic import few, ratio, reporting
@@ -60,16 +60,15 @@ def estimated(
     return FewFitsRatio.of(rounds, sampler.source.offset)
 
 
-def result_fields(
+def answer_of(
     question: Question,
     options: UStatisticOptions,
     few_ratio: FewFitsRatio,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The content of a `TestResult` for a ratio, except the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer about a ratio by few fits, except for the settings."""
     tested = _studentised(question.hypothesis, few_ratio, source)
-    per_learner = few.own_values(few_ratio.per_learner, settings)
     linear = few_ratio.linear
     variance_diagnostics: dict[str, Any] = {}
     if linear is not None:
@@ -77,11 +76,13 @@ def result_fields(
             "variance_of_testing": linear.test_part,
             "variance_of_learning": linear.learning_part,
         }
-    return {
-        **vars(tested),
-        "method": ratio.METHOD,
-        "contrast": "ratio",
-        "diagnostics": {
+    return Answer.of_tested(
+        tested,
+        few.own_values(few_ratio.per_learner),
+        method=ratio.METHOD,
+        estimand=estimand,
+        contrast="ratio",
+        diagnostics={
             "mc_se_estimate": math.nan if linear is None else tested.estimate * linear.mc_se,
             "variance": "few",
             "variance_few": tested.variance,
@@ -91,17 +92,15 @@ def result_fields(
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": options.interval.name,
-            **per_learner.diagnostics,
         },
-        "notes": (
+        notes=(
             reporting.ORDER,
             *(() if linear is None else few.notes_on_fits(options, linear)),
             *reporting.shared_notes(question, options, source, converged=True),
             ratio.OF_LOGARITHM,
             *options.interval.notes(None, tested, source.one_class_fits),
         ),
-        "tables": per_learner.tables,
-    }
+    )
 
 
 def _studentised(

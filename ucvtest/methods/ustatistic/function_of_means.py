@@ -8,12 +8,13 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised, studentise
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
@@ -209,10 +210,8 @@ def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatis
     return replace(options, interval=replace(options.interval, added=estimates.added))
 
 
-def undefined_parts(
-    question: Question, estimates: MetricEstimates, result_fields: dict[str, Any]
-) -> dict[str, Any]:
-    """The result if the metric is 0/0: no estimate, and the reason."""
+def undefined(question: Question, estimates: MetricEstimates, answer: Answer) -> Answer:
+    """The answer if the metric is 0/0: no estimate, and the reason."""
     metric, metric_in_words = question.metric, question.metric.in_words
     assert isinstance(metric, SmoothMetric)
     status = f"no estimate: {metric_in_words} is 0/0 here, because {metric.without_value}"
@@ -223,7 +222,7 @@ def undefined_parts(
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
-    return {**result_fields, **vars(studentised), "tables": {}}
+    return replace(answer, tested=studentised, tables={})
 
 
 def _no_value(question: Question) -> str:

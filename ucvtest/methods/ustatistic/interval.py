@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, Self, get_args
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import Note
+from ucvtest.inference import quantity
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.metrics.base import Metric
@@ -249,10 +250,14 @@ class Interval:
         """The rule, and the moments that go into it or warn of it."""
         interval_diagnostics: dict[str, Any] = {"interval": self.name}
         if shape is not None:
-            interval_diagnostics |= {"skewness": shape.skewness, "df_kurtosis": shape.df}
+            skewness = quantity.odd(shape.skewness)
+            interval_diagnostics |= {"skewness": skewness, "df_kurtosis": shape.df}
             if self.name == "stabilised":
-                interval_diagnostics |= {"slope": shape.slope, "se_slope": shape.slope_se}
-                interval_diagnostics |= {"mc_se_slope": shape.slope_error}
+                interval_diagnostics |= {
+                    "slope": quantity.per_unit(shape.slope),
+                    "se_slope": quantity.spread_per_unit(shape.slope_se),
+                    "mc_se_slope": quantity.spread_per_unit(shape.slope_error),
+                }
         return interval_diagnostics
 
     def notes(

@@ -10,8 +10,10 @@ from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.finish import finish
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import (
@@ -34,7 +36,7 @@ from ucvtest.methods.ustatistic.options import (
     UStatisticOptions,
     Variance,
 )
-from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, estimates_from, result_from
+from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, answer_from, estimates_from
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
@@ -525,21 +527,21 @@ class UStatisticTest(HypothesisTest):
         """See `HypothesisTest.within_fits`."""
         return capped(options, most_fits)
 
-    def _answer(self, options: UStatisticOptions, execution: Execution) -> TestResult:
+    def _answer(self, options: UStatisticOptions, execution: Execution) -> Answer:
         question, learning_sets = self.question, self.learning_sets
         options = limited_by_time(question, learning_sets, options, execution)
         options = few_if_needed(learning_sets, options, len(question.learners))
         source = question.losses(execution)
 
-        def result_of(estimates: Estimates) -> TestResult:
-            return result_from(question, learning_sets, options, estimates, source, execution.seed)
+        def answer_of(estimates: Estimates) -> Answer:
+            return answer_from(question, learning_sets, options, estimates, source, execution.seed)
 
-        def answer_so_far(estimates: Estimates) -> TestResult:
-            return question.reported(result_of(estimates))
+        def result_so_far(estimates: Estimates) -> TestResult:
+            return finish(question, answer_of(estimates), METHOD_NAME)
 
-        return result_of(
+        return answer_of(
             estimates_from(
-                *(question, learning_sets, source, options, execution.generator), answer_so_far
+                *(question, learning_sets, source, options, execution.generator), result_so_far
             )
         )
 

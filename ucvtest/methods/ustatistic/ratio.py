@@ -4,15 +4,15 @@ log(U1/U2) is studentised with the jackknife of the kernel L1/U1 - L2/U2, its li
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
@@ -219,14 +219,14 @@ def _only_rounding(log_estimate: FirstOrderEstimate) -> bool:
     return abs(log_estimate.jackknife) <= ROUNDING**2
 
 
-def result_fields(
+def answer_of(
     question: Question,
     options: UStatisticOptions,
     ratio_estimates: RatioEstimates,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What a `TestResult` says of a ratio, but for the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer about a ratio, except for the settings."""
     effects = (
         np.zeros(question.n_units)
         if ratio_estimates.combined is None
@@ -234,18 +234,19 @@ def result_fields(
     )
     shape = Shape.of(effects)
     tested = _studentised(question.hypothesis, options, ratio_estimates, source, shape)
-    per_learner = reporting.own_values(ratio_estimates.per_learner, settings)
     log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
     errors = (
         (math.nan, math.nan)
         if log_estimate is None
         else (log_estimate.mc_se, log_estimate.mc_se_jackknife)
     )
-    return {
-        **vars(tested),
-        "method": METHOD,
-        "contrast": "ratio",
-        "diagnostics": {
+    return Answer.of_tested(
+        tested,
+        reporting.own_values(ratio_estimates.per_learner),
+        method=METHOD,
+        estimand=estimand,
+        contrast="ratio",
+        diagnostics={
             "mc_se_estimate": tested.estimate * errors[0],
             "mc_se_variance": errors[1],
             "variance": "jackknife",
@@ -255,16 +256,14 @@ def result_fields(
             "one_class_fits": source.one_class_fits,
             **source.ties,
             **options.interval.diagnostics(shape),
-            **per_learner.diagnostics,
         },
-        "notes": (
+        notes=(
             reporting.ORDER,
             *reporting.shared_notes(question, options, source, converged=ratio_estimates.converged),
             OF_LOGARITHM,
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
-        "tables": per_learner.tables,
-    }
+    )
 
 
 def _studentised(

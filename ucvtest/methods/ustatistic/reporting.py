@@ -7,10 +7,11 @@ from typing import Any
 from ucvtest.common.notes import Note
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import (
-    PerLearnerEstimates,
     Studentised,
     studentise,
     variance_table,
@@ -51,29 +52,29 @@ REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
 REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 
 
-def result_fields(
+def answer_of(
     question: Question,
     options: UStatisticOptions,
     estimates: UStatisticEstimates,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The content of a `TestResult` for a mean loss, except the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer about a mean loss, except for the settings."""
     tested = _studentised(question, options, estimates, source)
-    per_learner = own_values(estimates.per_learner, settings, estimates.few_per_learner)
     with_interval, shape = tested[estimates.variance], estimates.shape
-    return {
-        **vars(with_interval),
-        "method": METHOD,
-        "diagnostics": _diagnostics(estimates, source, question.metric)
-        | options.interval.diagnostics(shape)
-        | per_learner.diagnostics,
-        "notes": (
+    return Answer.of_tested(
+        with_interval,
+        own_values(estimates.per_learner, estimates.few_per_learner),
+        method=METHOD,
+        estimand=estimand,
+        diagnostics=_diagnostics(estimates, source, question.metric)
+        | options.interval.diagnostics(shape),
+        notes=(
             *_notes(question, options, estimates, source),
             *options.interval.notes(shape, with_interval, source.one_class_fits),
         ),
-        "tables": {**per_learner.tables, "Variances": _table(estimates, tested)},
-    }
+        tables={"Variances": _table(estimates, tested)},
+    )
 
 
 def _studentised(
@@ -138,13 +139,13 @@ def _diagnostics(
     """Counts, variances and Monte-Carlo errors behind the result."""
     values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
     precise_variances = {
-        f"variance_{name}": float(values[name])
+        f"variance_{name}": quantity.square(float(values[name]))
         for name in (*_known_variances(metric), "geometric")
         if name in values and not (name == "geometric" and metric.compares_pairs)
     }
     diagnostics: dict[str, Any] = {
-        "mc_se_estimate": mc_se["estimate"],
-        "mc_se_variance": mc_se[estimates.variance],
+        "mc_se_estimate": quantity.spread(mc_se["estimate"]),
+        "mc_se_variance": quantity.square(mc_se[estimates.variance]),
         "variance": estimates.variance,
         "n_pairs": estimates.n_pairs,
         "converged": estimates.converged,
@@ -153,26 +154,22 @@ def _diagnostics(
         **source.ties,
     }
     if not metric.compares_pairs:
-        names = ("theta_squared", "pair_effects")
-        diagnostics |= {name: values[name] for name in names if name in values}
+        kinds = {"theta_squared": quantity.second_moment, "pair_effects": quantity.square}
+        diagnostics |= {name: kind(values[name]) for name, kind in kinds.items() if name in values}
     return diagnostics
 
 
 def own_values(
-    learner_means: Sequence[FirstOrderEstimate],
-    settings: Mapping[str, Any],
-    from_few_fits: Sequence[FewFits] = (),
-) -> PerLearnerEstimates:
-    """The mean losses of two learners, with standard errors by the jackknife, or by few fits."""
-    if not learner_means:
-        return PerLearnerEstimates()
+    learner_means: Sequence[FirstOrderEstimate], from_few_fits: Sequence[FewFits] = ()
+) -> list[tuple[float, float]]:
+    """The mean losses of two learners, with variances by the jackknife, or by few fits."""
     values = []
     for place, learner_mean in enumerate(learner_means):
         variance = _own_variance(learner_mean)
         if math.isnan(variance) and from_few_fits:
             variance = from_few_fits[place].se ** 2
         values.append((learner_mean.mean, variance))
-    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
+    return values
 
 
 def own_value_is_open(learner_means: Sequence[FirstOrderEstimate]) -> bool:

@@ -1,6 +1,5 @@
 """From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -9,6 +8,7 @@ import numpy as np
 
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, bias_notes
 from ucvtest.inference.question import Question
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
@@ -18,7 +18,7 @@ from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
     settled,
-    undefined_parts,
+    undefined,
     with_rule,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
@@ -45,8 +45,8 @@ OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
 AnyEstimates = TypeVar("AnyEstimates")
 
-Answer = Callable[[Estimates], TestResult]
-"""The test that estimates lead to."""
+ResultOf = Callable[[Estimates], TestResult]
+"""The result that estimates lead to."""
 
 
 def estimates_from(
@@ -55,7 +55,7 @@ def estimates_from(
     source: LossSource,
     options: UStatisticOptions,
     generator: np.random.Generator,
-    result_of: Answer | None = None,
+    result_of: ResultOf | None = None,
 ) -> Estimates:
     """Estimates from learning sets that are drawn, enumerated, or given with their losses.
 
@@ -93,7 +93,7 @@ def _draw_all(
 def _of_mean(
     sampler: estimation.Sampler,
     options: UStatisticOptions,
-    result_of: Answer | None,
+    result_of: ResultOf | None,
     as_few: bool | None,
 ) -> OfMean:
     """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
@@ -120,7 +120,7 @@ def _of_mean(
 
 
 def _of_ratio(
-    sampler: estimation.Sampler, options: UStatisticOptions, result_of: Answer | None
+    sampler: estimation.Sampler, options: UStatisticOptions, result_of: ResultOf | None
 ) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
     """The same of a ratio."""
     source, rounds = sampler.source, few.rounds_of(sampler, options)
@@ -138,7 +138,7 @@ def _of_ratio(
 
 
 def _of_auc(
-    sampler: auc_estimation.Sampler, options: UStatisticOptions, result_of: Answer | None
+    sampler: auc_estimation.Sampler, options: UStatisticOptions, result_of: ResultOf | None
 ) -> auc_estimation.AucEstimates | auc_few.FewFitsOfAuc:
     """The same of the AUC."""
     source, sizes, rounds = sampler.source, sampler.sizes, auc_few.rounds_of(sampler, options)
@@ -213,70 +213,63 @@ def _estimated(
     return estimates
 
 
-def result_from(
+def answer_from(
     question: Question,
     learning_sets: LearningSets,
     options: UStatisticOptions,
     estimates: Estimates,
     source: LossSource,
     seed: int | None,
-) -> TestResult:
-    """The test that estimates lead to."""
+) -> Answer:
+    """The answer that estimates lead to."""
     settings = _settings(question, learning_sets, options, seed)
+    estimand = learning_sets.estimand(question)
     of_metric: MetricEstimates | None = None
     if isinstance(estimates, MetricEstimates):
         of_metric, source = estimates, estimates.source
         options, estimates = with_rule(options, of_metric), of_metric.mean_estimates
     if isinstance(estimates, auc_estimation.AucEstimates):
         assert not isinstance(learning_sets.sizes, Sizes)
-        result_fields = auc_reporting.result_fields(
-            *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
+        answer = auc_reporting.answer_of(
+            *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
     elif isinstance(estimates, auc_few.FewFitsOfAuc):
         assert not isinstance(learning_sets.sizes, Sizes)
-        result_fields = auc_few.result_fields(
-            *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
+        answer = auc_few.answer_of(
+            *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
     elif isinstance(estimates, ratio.RatioEstimates):
-        result_fields = ratio.result_fields(question, options, estimates, source, settings)
+        answer = ratio.answer_of(question, options, estimates, source, estimand)
     elif isinstance(estimates, few_ratio.FewFitsRatio):
-        result_fields = few_ratio.result_fields(question, options, estimates, source, settings)
+        answer = few_ratio.answer_of(question, options, estimates, source, estimand)
     elif isinstance(estimates, few.FewFitsEstimates):
-        result_fields = few.result_fields(question, options, estimates, source, settings)
+        answer = few.answer_of(question, options, estimates, source, estimand)
     else:
-        result_fields = reporting.result_fields(question, options, estimates, source, settings)
-    if question.metric.linearised:
-        result_fields["better"] = "higher" if question.metric.greater_is_better else "lower"
+        answer = reporting.answer_of(question, options, estimates, source, estimand)
+    answer = replace(answer, n_fits=source.n_fits, settings=settings)
     if of_metric is not None:
-        result_fields["diagnostics"] = {
-            **result_fields["diagnostics"],
-            **of_metric.bias_diagnostics,
-        }
-        result_fields["notes"] = (
-            *result_fields["notes"],
-            OF_EXPECTED_PARTS,
-            *bias_notes(of_metric.bias, result_fields["se"]),
+        assert answer.tested is not None
+        answer = replace(
+            answer,
+            diagnostics={**answer.diagnostics, **of_metric.bias_diagnostics},
+            notes=(
+                *answer.notes,
+                OF_EXPECTED_PARTS,
+                *bias_notes(of_metric.bias, answer.tested.se),
+            ),
         )
         if of_metric.undefined:
-            result_fields = undefined_parts(question, of_metric, result_fields)
-    if source.pairs is not None:
-        result_fields = _with_pairs(result_fields, source.pairs, options, source)
-    return TestResult(
-        **result_fields,
-        estimand=learning_sets.estimand(question),
-        n_obs=question.n_obs,
-        n_fits=source.n_fits,
-        elapsed=math.nan,
-        settings=settings,
-    )
+            answer = undefined(question, of_metric, answer)
+    return answer if source.pairs is None else _with_pairs(answer, source.pairs, options, source)
 
 
 def _with_pairs(
-    result_fields: dict[str, Any], pairs: OneByOne, options: UStatisticOptions, source: LossSource
-) -> dict[str, Any]:
-    """The parts, with pairs that were left out, and with the interrupt that ended them."""
-    notes = (*result_fields["notes"], *pairs.notes)
-    status = result_fields["status"]
+    answer: Answer, pairs: OneByOne, options: UStatisticOptions, source: LossSource
+) -> Answer:
+    """The answer, with pairs that were left out, and with the interrupt that ended them."""
+    tested, notes = answer.tested, (*answer.notes, *pairs.notes)
+    diagnostics = {**answer.diagnostics, "n_failed_pairs": pairs.n_failed}
+    assert tested is not None
     if pairs.interrupted:
         learners, number = 2 if source.paired else 1, options.n_pairs
         if options.variance == "few":
@@ -287,16 +280,15 @@ def _with_pairs(
         # Of several learners the options bound the fits of all.
         of_all = "" if pairs.several else f" of {planned}"
         interrupted_text = f"interrupted after {source.n_fits}{of_all} fits"
-        status = interrupted_text if status == "ok" else status
+        if tested.status == "ok":
+            tested = replace(tested, status=interrupted_text)
         notes = (
             *notes,
             f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer uses the finished "
             "fits.",
         )
-    diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
-    if pairs.interrupted:
         diagnostics["interrupted"] = True
-    return {**result_fields, "notes": notes, "status": status, "diagnostics": diagnostics}
+    return replace(answer, tested=tested, notes=notes, diagnostics=diagnostics)
 
 
 def _settings(
@@ -304,7 +296,7 @@ def _settings(
 ) -> dict[str, Any]:
     """The settings that repeat the test."""
     sizes = learning_sets.sizes
-    settings = question.settings(METHOD_NAME)
+    settings: dict[str, Any] = {}
     if question.sample is not None:
         settings["pos_label"] = learning_sets.positive(question)
     settings |= options.settings(learning_sets.learn_size, seed)

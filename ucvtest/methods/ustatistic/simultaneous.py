@@ -10,7 +10,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.kept_predictions import source_of
 from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.base import finished
+from ucvtest.inference.finish import finish
 from ucvtest.inference.question import Question
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.methods.ustatistic import few, simultaneous_losses
@@ -26,7 +26,7 @@ from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
-from ucvtest.methods.ustatistic.result import one_by_one, result_from
+from ucvtest.methods.ustatistic.result import METHOD_NAME, answer_from, one_by_one
 from ucvtest.methods.ustatistic.simultaneous_few import (
     COPULA,
     COPULA_OF_AUCS,
@@ -221,9 +221,9 @@ class JointRun:
         else:
             source, estimates = estimate(sources, generator)
         results = {
-            key: finished(
+            key: finish(
                 test.question,
-                result_from(
+                answer_from(
                     test.question,
                     test.learning_sets,
                     test.options,
@@ -233,6 +233,7 @@ class JointRun:
                     source.of(test.places),
                     seed,
                 ),
+                METHOD_NAME,
             )
             for key, test in self.tests.items()
         }

@@ -1,12 +1,13 @@
 """The AUC from few fits: the pairs of learning sets that are drawn anyway."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import Hypothesis, studentise, variance_table
 from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
@@ -105,15 +106,15 @@ def unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
     return estimates.no_variance is None and estimates.estimate.is_rough(options.variance)
 
 
-def result_fields(
+def answer_of(
     hypothesis: Hypothesis,
     sizes: Sizes,
     options: UStatisticOptions,
     estimates: FewFitsOfAuc,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The content of a `TestResult`, except the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer by few fits, except for the settings."""
     few_fits, no_variance = estimates.few_fits, estimates.no_variance
     studentised = studentise(
         hypothesis,
@@ -125,27 +126,23 @@ def result_fields(
         status="ok" if no_variance is None else no_variance_in_words(no_variance),
     )
     with_interval = options.interval.applied(studentised, None, "few")
-    per_learner = own_values(estimates.per_learner, settings)
-    return {
-        **vars(with_interval),
-        "method": "U-statistic test of the AUC",
-        "diagnostics": {
+    return Answer.of_tested(
+        with_interval,
+        own_values(estimates.per_learner),
+        method="U-statistic test of the AUC",
+        estimand=estimand,
+        diagnostics={
             **diagnostics_of(options, few_fits),
             **sizes.counts,
             **source.counts,
             **options.interval.diagnostics(None),
-            **per_learner.diagnostics,
         },
-        "notes": (
+        notes=(
             *_notes(sizes, options, few_fits, source),
             *options.interval.notes(None, with_interval),
         ),
-        "tables": {
-            **per_learner.tables,
-            "Variances": variance_table([("few", None, with_interval)]),
-        },
-        "better": "higher",
-    }
+        tables={"Variances": variance_table([("few", None, with_interval)])},
+    )
 
 
 def _notes(

@@ -1,17 +1,17 @@
 """The result of an AUC: statistics, status, tables, notes and diagnostics."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import (
     Hypothesis,
-    PerLearnerEstimates,
     Studentised,
     studentise,
     variance_table,
@@ -36,33 +36,37 @@ FEW_IN_CLASS = 8
 REMEDY_LOSSES = "use scores of more splits"
 
 
-def result_fields(
+def answer_of(
     hypothesis: Hypothesis,
     sizes: AnySizes,
     options: UStatisticOptions,
     estimates: AucEstimates,
     source: LossSource,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The content of a `TestResult` for an AUC, except the question and the fits."""
+    estimand: str,
+) -> Answer:
+    """The answer about an AUC, except for the settings."""
     tested = _studentised(hypothesis, sizes, options, estimates)
-    per_learner = _own_values(sizes, options, estimates, settings)
     table = variance_table(
         (name, estimates.mc_se(name), studentised) for name, studentised in tested.items()
     )
-    return {
-        **vars(tested[options.variance]),
-        "method": "U-statistic test of the AUC",
-        "diagnostics": _diagnostics(sizes, options, estimates, source)
-        | options.interval.diagnostics(None)
-        | per_learner.diagnostics,
-        "notes": (
+    # The AUCs of two learners, with the variance of the same name.
+    own = [
+        (learner_auc.auc, _own_variance(learner_auc, options.variance))
+        for learner_auc in estimates.per_learner
+    ]
+    return Answer.of_tested(
+        tested[options.variance],
+        own,
+        method="U-statistic test of the AUC",
+        estimand=estimand,
+        diagnostics=_diagnostics(sizes, options, estimates, source)
+        | options.interval.diagnostics(None),
+        notes=(
             *_notes(hypothesis, sizes, options, estimates, source),
             *options.interval.notes(None, tested[options.variance]),
         ),
-        "tables": {**per_learner.tables, "Variances": table},
-        "better": "higher",
-    }
+        tables={"Variances": table},
+    )
 
 
 def _studentised(
@@ -97,22 +101,6 @@ def _status(sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates
     if estimates.estimate.is_rough(name):
         return too_rough(estimates.estimate, name, remedy)
     return "ok"
-
-
-def _own_values(
-    sizes: AnySizes,
-    options: UStatisticOptions,
-    estimates: AucEstimates,
-    settings: Mapping[str, Any],
-) -> PerLearnerEstimates:
-    """The AUCs of two learners, with the standard errors that the same variance gives."""
-    if not estimates.per_learner:
-        return PerLearnerEstimates()
-    values = [
-        (learner_auc.auc, _own_variance(learner_auc, options.variance))
-        for learner_auc in estimates.per_learner
-    ]
-    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(learner_auc: AucEstimate, name: str) -> float:
