@@ -178,7 +178,8 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
     if answer.null_value is not None:
         hypothesis = Hypothesis(answer.null_value, answer.alternative or hypothesis.alternative)
     if answer.tested is not None:
-        return answer.tested if few == "ok" else without_answer(answer.tested, few)
+        answers = few == "ok" or answer.tested.status != "ok"
+        return answer.tested if answers else without_answer(answer.tested, few)
     estimate = float(answer.estimates[0])
     variance = float(answer.variances[0]) if len(answer.variances) else math.nan
     if observed is not None:
