@@ -56,7 +56,7 @@ AMONG_FIRST = {
 }
 """Words that are not in the index as they stand: the page has to be among the first five."""
 
-HIDDEN = ("takes_metrics", "question_of_losses", "unused_arguments", "refuse_metric")
+HIDDEN = ("question_of_losses", "null_by_options", "numbers_of_pairs")
 """Members of the frame around a fit, which no result may be about."""
 
 PARTS = re.compile(r"\W+")

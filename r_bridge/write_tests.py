@@ -18,6 +18,7 @@ from typing import Any
 
 from ucvtest_r.wording import R_DESIGNS
 
+from ucvtest.inference.arguments import Tested
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
@@ -68,7 +69,9 @@ def options_of(cls: type[HypothesisTest]) -> dict[str, Any]:
 
 
 def _without(cls: type[HypothesisTest]) -> tuple[str, ...]:
-    return (*(() if cls.only_loss is None else ("loss",)), *cls.unused_arguments)
+    needs = cls.needs
+    loss = () if needs.only_loss is None else ("loss",)
+    return (*loss, *(name for name in needs.without if name in Tested.__annotations__))
 
 
 def _function(cls: type[HypothesisTest]) -> str:
@@ -78,7 +81,7 @@ def _function(cls: type[HypothesisTest]) -> str:
         arguments.append(f"fit = alist({', '.join(own)})")
     if names := [f'"{name}"' for name in _without(cls)]:
         arguments.append(f"without = c({', '.join(names)})")
-    if cls.needs_other:
+    if cls.needs.learners == "two":
         arguments.append("needs_other = TRUE")
     spec = _folded(f"{name_of_spec} <- resampling_spec(", arguments, " " * 4)
     return FUNCTION.format(spec=spec, name=cls.r_function, name_of_spec=name_of_spec)

@@ -61,7 +61,7 @@ class Procedure:
     @property
     def single(self) -> bool:
         """Whether one learner alone can be tested."""
-        return self.interval and not self.cls.needs_other
+        return self.interval and self.cls.needs.learners != "two"
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class Procedure:
     def zero_one(self) -> bool:
         """Whether the loss must be zero_one."""
         return (
-            self.cls.only_loss == "zero_one"
+            self.cls.needs.only_loss == "zero_one"
             or self.arguments.get("metric") == "error"
             or self.options.get("interval") == "stabilised"
         )

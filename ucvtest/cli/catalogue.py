@@ -19,7 +19,7 @@ class ListsTests(NamesOptions):
         from ucvtest.methods.registry import TESTS
 
         # Those that compare first, and of these the valid ones.
-        listed = sorted(TESTS.values(), key=lambda cls: (not cls.compares, not cls.valid))
+        listed = sorted(TESTS.values(), key=lambda cls: (not cls.needs.compares, not cls.valid))
         longest = max(len(name) for name in TESTS)
         lines = (f"  {cls.method_name:<{longest}}  {cls.in_short}" for cls in listed)
         self.help = (self.help or "").replace("{tests}", "\n".join(lines))

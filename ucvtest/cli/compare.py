@@ -346,7 +346,7 @@ def _run_alone(
     cls: Any = TESTS[test]
     loss = shared_arguments.pop("loss")
     shared = {name: value for name, value in shared_arguments.items() if name != "alternative"}
-    if cls.only_loss is None:
+    if cls.needs.only_loss is None:
         shared["loss"] = loss
     elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
         raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")

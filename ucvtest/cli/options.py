@@ -384,7 +384,9 @@ def check_margin_of(tests: Iterable[str]) -> None:
     from ucvtest.methods.registry import TESTS
 
     test_names = list(tests)
-    reasons = [TESTS[name].without_interval if name in TESTS else "" for name in test_names]
+    reasons = [
+        TESTS[name].needs.without.get("interval") if name in TESTS else None for name in test_names
+    ]
     if test_names and all(reasons):
         raise ValueError(
             f"--margin needs an interval, and the test {test_names[0]} {reasons[0]}: use another "
@@ -408,7 +410,7 @@ def is_of_one_learner(test: str) -> bool:
         return False
     from ucvtest.methods.registry import TESTS
 
-    return test in TESTS and not TESTS[test].compares
+    return test in TESTS and not TESTS[test].needs.compares
 
 
 def named_tests(
@@ -488,7 +490,7 @@ def of_ratios(specs_by_label: "dict[str, TestSpec]", learners: int) -> "dict[str
     if learners == 1:
         raise ValueError("--contrast ratio compares learners: name another in --other")
     for label, spec in specs_by_label.items():
-        if "ratio" not in spec.cls.contrasts:
+        if "ratio" not in spec.cls.needs.contrasts:
             raise ValueError(f"--contrast ratio is for the test ustatistic, not for {label}")
     return specs_by_label or as_specs("ustatistic")
 

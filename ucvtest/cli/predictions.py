@@ -135,7 +135,7 @@ def predictions(
         admitted = {
             name: test_class
             for name, test_class in TESTS.items()
-            if test_class.of_fixed_rules or (of_folds and test_class.takes_losses)
+            if test_class.needs.fixed or (of_folds and "losses" not in test_class.needs.without)
         }
         cls: Any = admitted.get(test_name)
         if cls is None:

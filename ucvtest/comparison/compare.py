@@ -477,7 +477,7 @@ class _Run:
                 self.joint_estimates[label] = joint_estimates
             if request.several and request.simultaneous:
                 directions = directions_of(
-                    losses, request.pairs, of_rows=planned.spec.cls.takes_predictions
+                    losses, request.pairs, of_rows=planned.spec.cls.needs.by_rows
                 )
                 source = (id(self), planned.label)
                 self.directions |= {

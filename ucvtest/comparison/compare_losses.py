@@ -180,9 +180,7 @@ def _directions(
         (metric_label(test, name, specs), *pair): (test, direction)
         for test, spec in specs.items()
         for name, scored in metrics.items()
-        for pair, direction in directions_of(
-            scored, pairs, of_rows=spec.cls.takes_predictions
-        ).items()
+        for pair, direction in directions_of(scored, pairs, of_rows=spec.cls.needs.by_rows).items()
     }
 
 
@@ -242,7 +240,7 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
             reasons.append(str(error))
         else:
             # Only the user knows whether rows are in the order of time.
-            if cls.in_time:
+            if cls.needs.time:
                 taken.append(name)
             else:
                 admitting[name] = spec

@@ -24,6 +24,7 @@ from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Asked, refuse
 from ucvtest.inference.question import DataQuestion
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.base import Learner
@@ -137,14 +138,11 @@ class Questions:
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners."""
         request, cls = self._request, spec.cls
-        if request.contrast not in cls.contrasts:
-            raise ValueError(
-                f"{cls.method_name} tests no {request.contrast}: use the test 'ustatistic', or "
-                "contrast='difference'"
-            )
         class_arguments = dict(spec.own)
         of_rows = {name: class_arguments.pop(name) for name in OF_ROWS if name in class_arguments}
-        loss = cls.only_loss if request.loss is None else request.loss
+        loss = cls.needs.only_loss if request.loss is None else request.loss
+        asked = Asked(metric=loss, paired=True, contrast=request.contrast)
+        refuse(cls.needs, asked, cls.__name__)
         if of_rows:
             question = cls.question_of(
                 *(request.X, request.y, *(request.learners[name] for name in pair)),
@@ -158,7 +156,6 @@ class Questions:
                 **of_rows,
             )
         else:
-            cls.check_loss(loss, paired=True)
             question = self.about(loss)
         learners = {name: request.learners[name] for name in pair}
         question = question.with_learners(learners)
@@ -167,7 +164,7 @@ class Questions:
 
 def own_arguments(cls: type[HypothesisTest], contrast: Contrast) -> dict[str, Any]:
     """The contrast, for tests that know more than one."""
-    return {} if len(cls.contrasts) == 1 else {"contrast": contrast}
+    return {} if len(cls.needs.contrasts) == 1 else {"contrast": contrast}
 
 
 def hypothesis_of(contrast: Contrast, alternative: Alternative) -> Hypothesis:
@@ -189,9 +186,9 @@ def turns_of(pairs: Sequence[Pair]) -> int:
 
 def check_simultaneous(spec: TestSpec) -> None:
     """Refuse a test that knows no joint covariance matrix of several learners."""
-    if not spec.cls.judges_several:
+    if not spec.cls.needs.several:
         joint_tests = ", ".join(
-            name for name, cls in tests_that_compare().items() if cls.judges_several
+            name for name, cls in tests_that_compare().items() if cls.needs.several
         )
         raise ValueError(
             "correction='simultaneous' needs the joint covariance of the learners, which "
@@ -272,7 +269,7 @@ class PlannedTest:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
         for question in (self.question, *map(self.question.scored_by, other_metrics)):
-            test = cls.about(question.on(design, by_rows=cls.sees_rows(question.metric)))
+            test = cls.about(question.on(design, by_rows=cls.needs.by_rows))
             test.fit_options(**self.fit_options)
 
 

@@ -113,7 +113,7 @@ class TestSpec(ByValue):
         """The test class."""
         name = self.test if isinstance(self.test, str) else getattr(self.test, "method_name", None)
         cls = TESTS.get(name) if isinstance(name, str) else None
-        if cls is not None and cls.compares and self.test in (name, cls):
+        if cls is not None and cls.needs.compares and self.test in (name, cls):
             return cls
         for other in TESTS.values():
             if isinstance(self.test, (str, type)) and self.test in (other, other.method_name):

@@ -51,8 +51,6 @@ class TestOnLosses:
         cls: Any = self.spec.cls
         request = self.request
         with naming_test(self.label):
-            if not cls.takes_losses:
-                return cls.from_losses(request.losses, *names)
             class_arguments = own_arguments(cls, request.contrast)
             if request.losses.groups is not None:
                 class_arguments["group_weight"] = request.group_weight

@@ -276,6 +276,13 @@ def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
         )
 
 
+NO_GROUPS = (
+    "groups= is not supported: {test} assumes independent observations, and several rows of one "
+    "patient are not; keep one row for each, or average them"
+)
+"""What is told where rows must be independent."""
+
+
 def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
     """Refuse groups in a test that assumes independent observations.
 
@@ -292,10 +299,7 @@ def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
         If they are anything but None.
     """
     if groups is not None:
-        raise ValueError(
-            f"groups= is not supported: {refusing_test} assumes independent observations, and "
-            "several rows of one patient are not; keep one row for each, or average them"
-        )
+        raise ValueError(NO_GROUPS.format(test=refusing_test))
 
 
 def _is_missing(name: Any) -> bool:

@@ -8,20 +8,19 @@ import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight, refuse_groups
+from ucvtest.data.groups import GroupWeight
 from ucvtest.data.output import Output
-from ucvtest.designs.design import Design
-from ucvtest.designs.structure import in_time
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
 from ucvtest.inference.finish import finish
 from ucvtest.inference.for_comparisons import ForComparisons
 from ucvtest.inference.for_users import ForUsers
+from ucvtest.inference.needs import Asked, Needs, refuse
 from ucvtest.inference.notes import about_clusters, about_positive, about_weights
 from ucvtest.inference.quantity import Quantity
 from ucvtest.inference.question import (
@@ -33,30 +32,10 @@ from ucvtest.inference.question import (
 )
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.metrics.base import Metric
-from ucvtest.metrics.loss import WEIGHTED
 from ucvtest.metrics.names import as_metric
-from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
-from ucvtest.metrics.set_scores import SetScore
-from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
-
-if TYPE_CHECKING:
-    pass
-
-FOR_FIXED_RULES = (
-    "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
-    "(rows in the order of time)"
-)
-"""The tests of fixed rules."""
-
-ROWS_ALIKE = (
-    "counts rows alike, and these losses are weighted: use HoldOutTest, for folds CorrectedTTest, "
-    "or leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
-)
 
 LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
@@ -134,62 +113,16 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
     # pytest would otherwise take subclasses, whose names end in Test, for test classes.
     __test__: ClassVar[bool] = False
 
-    # What a test needs of a question is declared here and nowhere else: comparisons, the adviser
-    # and the command line read it from the class, and so do MLflow and R, which go through them.
     method_name: ClassVar[str]
     """Short name for keys, tables and `uv.compare`, for example "ustatistic"."""
     in_short: ClassVar[str]
     """A line for lists of tests: what is fitted, or asked, and how it is judged."""
     r_function: ClassVar[str]
     """What R calls it; by default the short name with `_test` behind it."""
-    compares: ClassVar[bool] = True
-    """Whether the test can be about two learners."""
-    needs_other: ClassVar[bool] = False
-    """Whether there must be two learners."""
     valid: ClassVar[bool] = True
     """Whether its answer is to be relied on; comparisons show others, and do not count them."""
-    in_time: ClassVar[bool] = False
-    """Whether rows must come in the order of time, which only the user knows: such a test is never
-    run by default."""
-    options_limit_null: ClassVar[bool] = False
-    """Whether options of `fit` decide which null values are possible: "wald" has no limits."""
-    contrasts: ClassVar[tuple[Contrast, ...]] = ("difference",)
-    """How two learners can be compared."""
-    only_loss: ClassVar[str | None] = None
-    """The loss, of tests about one loss alone."""
-    admits: ClassVar[str] = ""
-    """The designs that the test can use, in words; nothing, or the reason, where it takes none."""
-    takes_losses: ClassVar[bool] = True
-    """Whether it can be made by `from_losses` from losses that exist."""
-    takes_metrics: ClassVar[bool] = False
-    """Whether it can be about metrics that are functions of means, by their linearised values."""
-    takes_predictions: ClassVar[bool] = False
-    """Whether metrics that are functions of means have rules of their own, by predictions."""
-    takes_rows: ClassVar[bool] = False
-    """Whether it sees the losses of the rows of clusters, and takes account of these itself;
-    otherwise it gets losses of clusters, which are its observations."""
-    takes_auc: ClassVar[bool] = False
-    """Whether it can be about areas under the ROC curve."""
-    takes_groups: ClassVar[bool] = False
-    """Whether observations may come in clusters."""
-    default_auc: ClassVar[float] = 0.5
-    """What the AUC of one learner is tested against by default; NaN for nothing."""
-    takes_weights: ClassVar[bool] = False
-    """Whether rows may count more than others."""
-    of_fixed_rules: ClassVar[bool] = False
-    """Whether it takes losses of rules that are fixed, which are about no learning."""
-    judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
-    takes_set_scores: ClassVar[bool] = False
-    """Whether it can be about a score of whole test sets, such as F1."""
-    needs_values: ClassVar[bool] = False
-    """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
-    does an AUC where it is not the only loss."""
-
-    without_interval: ClassVar[str] = ""
-    """What it gives in the place of an interval, where no margin can be judged by it."""
-    unused_arguments: ClassVar[tuple[str, ...]] = ()
-    """Shared arguments that it refuses, so that R's function does without them."""
+    needs: ClassVar[Needs]
+    """What it needs of a question, declared once; all else reads it here."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -235,9 +168,9 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
     ) -> DataQuestion:
         """Validate the part common to all tests: the arguments of the class, but for its own."""
         loss = chosen_loss(loss, scoring, metric, weights)
-        loss = cls.only_loss if loss is None else loss
+        loss = cls.needs.only_loss if loss is None else loss
         paired = other is not None
-        cls.check_loss(loss, paired=paired, scoring=scoring)
+        refuse(cls.needs, Asked(metric=loss, scoring=scoring, paired=paired), cls.__name__)
         auc = as_metric(loss, has_classes=True).ranks_pairs
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
@@ -293,8 +226,15 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
     ) -> LossesQuestion:
         """Validate the part common to all tests on losses."""
         check_losses(losses)
+        # What no choice of learners would change.
+        refuse(cls.needs, Asked(given=True, design=losses.design), cls.__name__)
         if learner is not None or other is not None:
             difference = losses.difference(0 if learner is None else learner, other)
+        elif len(losses.learners) > 1 and not cls.needs.compares:
+            raise ValueError(
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
+                "the test is about one: name learner"
+            )
         elif len(losses.learners) > 2:
             raise ValueError(
                 f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
@@ -308,13 +248,7 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
             paired=difference.other is not None,
             auc=losses.metric.ranks_pairs,
         )
-        by_rows = cls.sees_rows(losses.metric)
-        return LossesQuestion.of(difference, hypothesis, group_weight, by_rows=by_rows)
-
-    @classmethod
-    def sees_rows(cls, metric: Metric) -> bool:
-        """Whether the losses of the rows of clusters are seen, and not those of clusters."""
-        return cls.takes_rows or (cls.takes_predictions and metric.linearised)
+        return LossesQuestion.of(difference, hypothesis, group_weight, by_rows=cls.needs.by_rows)
 
     @classmethod
     def about(cls, question: Question, **class_arguments: Any) -> Self:
@@ -323,102 +257,29 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
         A constructor takes data, and there are other ways to a question: `from_losses`, and
         comparisons, which validate data once for all their tests.
         """
-        # Rules that learnt nothing are reported first, because another loss would not help.
-        if question.design is not None and not question.design.learns:
-            cls.refuse_fixed_rules()
-        if question.design is not None:
-            cls.refuse_in_time(question, question.design)
         test = object.__new__(cls)
         test._ask(question, **class_arguments)
         return test
-
-    @classmethod
-    def refuse_in_time(cls, question: Question, design: Design) -> None:
-        """Refuse splits that go through time, where another test takes them."""
-        metric, is_in_rows = question.metric, question.clusters is None and not question.weighted
-        if cls.in_time or not (question.paired and metric.is_mean and is_in_rows):
-            return
-        if not metric.linearised and in_time(design):
-            raise ValueError(
-                "the splits go through time (each learns from rows before those that it tests), "
-                f"and {cls.__name__} is for splits of a sample without an order: use "
-                "DieboldMarianoTest"
-            )
 
     def _ask(self, question: Question) -> None:
         """Keep the question; subclasses keep their own arguments, and refuse others.
 
         Called once, at the end of the constructor.
         """
-        cls = type(self)
-        cls.check_loss(question.metric, paired=question.paired)
-        if not cls.takes_groups and question.clusters is not None:
-            refuse_groups(question.clusters)
-        if not cls.takes_weights and question.weighted:
-            if question.observed is not None:
-                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
-            raise ValueError(
-                f"{cls.__name__} counts rows alike: use UStatisticTest, CorrectedTTest, "
-                "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
-            )
+        refuse(self.needs, Asked.of(question), type(self).__name__)
         self.question = question
         # 0, the default for differences, is a value of every metric and every difference.
-        if question.hypothesis.null_value and not cls.options_limit_null:
+        if question.hypothesis.null_value and not self.needs.null_by_options:
             question.check_null_value()
-
-    @classmethod
-    def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
-        """Refuse losses that the test is not about, and a learner without another."""
-        name = loss.name if isinstance(loss, Metric) else loss
-        # A comparison has read its scoring already.
-        scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
-        if isinstance(loss, SmoothMetric):
-            cls.refuse_metric(loss)
-        if cls.only_loss is not None and name != cls.only_loss:
-            if scoring is not None:
-                raise ValueError(
-                    f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
-                    f"scoring={scoring!r:.60}: leave scoring out"
-                )
-            if isinstance(name, str) and name.startswith(WEIGHTED):
-                raise ValueError(f"{cls.__name__} {ROWS_ALIKE}")
-            raise ValueError(
-                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {name!r:.60}: leave loss "
-                f"out, or make the losses with loss={cls.only_loss!r}"
-            )
-        if cls.needs_values or not cls.takes_set_scores:
-            refuse_set_score(loss, cls.__name__)
-        if not cls.takes_auc:
-            refuse_scores(loss, cls.__name__, scoring)
-        if cls.needs_other and not paired:
-            raise ValueError(f"{cls.__name__} compares two learners: pass other")
-
-    @classmethod
-    def refuse_metric(cls, loss: Any) -> None:
-        """Refuse metrics that are functions of means, where the test cannot be about them."""
-        if isinstance(loss, SmoothMetric) and (not cls.takes_metrics or cls.only_loss is not None):
-            raise ValueError(
-                f"metric={loss.name!r:.60} is not for {cls.__name__}: use uv.UStatisticTest, "
-                "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
-            )
-
-    @classmethod
-    def refuse_fixed_rules(cls) -> None:
-        """Refuse losses of rules that are fixed, where learning is what the test is about."""
-        if not cls.of_fixed_rules:
-            raise ValueError(
-                "the losses are of fixed rules, which have learnt nothing from these "
-                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
-            )
 
     @classmethod
     def _hypothesis(
         cls, null_value: Any, alternative: Any, *, paired: bool, auc: bool
     ) -> Hypothesis:
-        """By default two learners are equal, the AUC of one is `default_auc`, else no H0."""
+        """By default two learners are equal, the AUC of one is that of its needs, else no H0."""
         check_choice("alternative", alternative, ALTERNATIVES)
         if null_value is None:
-            null_value = 0.0 if paired else cls.default_auc if auc else math.nan
+            null_value = 0.0 if paired else cls.needs.null_of_auc if auc else math.nan
         elif not is_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
         elif abs(null_value) > LARGEST_NULL:

@@ -39,7 +39,7 @@ from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.ranges import (
@@ -50,7 +50,6 @@ from ucvtest.metrics.ranges import (
     range_in_words,
     range_of,
 )
-from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.limits import bounded
@@ -88,6 +87,8 @@ class Question(ABC):
     """Whether something may be known of what the estimand can be, or its units change."""
     problem: Problem | None = None
     """The data, and the learners that can be fitted; None where losses are given."""
+    has_values: bool = True
+    """Whether more is known than the means of resamples."""
 
     @property
     def loss(self) -> Loss:
@@ -229,14 +230,6 @@ class Question(ABC):
         """Refuse arguments of `fit` that are about draws and fits, where there will be none."""
         return
 
-    def check_values(self) -> None:
-        """Refuse losses that are known as means of resamples alone."""
-        return
-
-    def check_losses(self) -> None:
-        """Refuse these, and scores."""
-        return
-
     @abstractmethod
     def fitting(self, test: Any, description: str, progress: bool | None) -> Any:
         """The context of fits: hooks, and a progress bar, which is what it gives."""
@@ -272,8 +265,6 @@ class DataQuestion(Question):
         **data: Any,
     ) -> Self:
         """Validate data and learners: see `HypothesisTest` and `Problem.of` for the arguments."""
-        if groups is not None:
-            refuse_set_score(loss, "a test that allows for groups")
         X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
         problem = Problem.of(X, y, learners, loss=loss, groups=groups, weights=weights, **data)
         paired, metric = len(problem.learners) > 1, problem.metric
@@ -388,8 +379,6 @@ class LossesQuestion(Question):
     of clusters, unless it takes the losses of their rows. `n_obs` are observations of the sample.
     """
 
-    has_values: bool = True
-    """Whether more is kept than the means of resamples."""
     reported_losses: LossDifference | None = field(default=None, repr=False)
     """The losses as they were given, also where clusters are the observations."""
 
@@ -540,17 +529,6 @@ class LossesQuestion(Question):
                     f"{name} does not apply when losses are given, because nothing is drawn or "
                     "fitted: leave it out"
                 )
-
-    def check_values(self) -> None:
-        """See `Question`."""
-        if not self.has_values:
-            raise ValueError(MEANS_ONLY)
-
-    def check_losses(self) -> None:
-        """See `Question`."""
-        if self.metric.ranks_pairs:
-            raise ValueError(SCORES_ONLY)
-        self.check_values()
 
     def fitting(
         self, test: Any, description: str, progress: bool | None

@@ -55,7 +55,7 @@ TESTS: Mapping[str, type[HypothesisTest]] = _Tests()
 
 def tests_that_compare() -> dict[str, type[HypothesisTest]]:
     """The tests that can be about two learners, by their short names."""
-    return {name: cls for name, cls in TESTS.items() if cls.compares}
+    return {name: cls for name, cls in TESTS.items() if cls.needs.compares}
 
 
 def class_named(name: str) -> type[HypothesisTest]:

@@ -3,50 +3,14 @@
 from typing import Any
 
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
-
-ONE_NUMBER_EACH = (
-    "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
-    "that is a mean over observations, such as scoring='accuracy'"
-)
-"""Tests that accept a `SetScore`."""
-
-
-ABOUT_RULES = {"HoldOutTest": "DeLongTest", "McNemarTest": "DeLongTest"}
-"""Tests of fixed rules, and the test that takes decision scores instead."""
-
-
-def refuse_set_score(loss: Any, name: str) -> None:
-    """Refuse scores of whole test sets, for the test or function with this name."""
-    if isinstance(loss, SetScore):
-        raise ValueError(
-            f"scoring={loss.name!r} is one number for each test set, but {name} needs one for each "
-            f"observation: {ONE_NUMBER_EACH}"
-        )
 
 
 def refuse_name_of_auc(metric: Metric) -> None:
     """Refuse a user's metric that tables of losses would mistake for the AUC."""
     if metric is not AUC and metric.name == AUC.name:
         raise ValueError("loss has the name 'auc', which means the AUC here: rename it")
-
-
-def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
-    """Refuse the AUC, which is not a mean of losses, for the test or function with this name."""
-    if is_auc(loss):
-        user_argument = "'auc'" if scoring is None else f"scoring={scoring!r:.60}"
-        remedy = "'zero_one' or 'log'"
-        if scoring is not None:
-            remedy = "scoring='accuracy' or 'neg_log_loss'"
-        if name in ABOUT_RULES:
-            remedy += f", or {ABOUT_RULES[name]}, which is about the AUC"
-        raise ValueError(
-            f"{user_argument} keeps decision scores, but {name} needs the loss of every "
-            f"observation: use {remedy}"
-        )
 
 
 def refuse_of_folds(metric: Any) -> None:

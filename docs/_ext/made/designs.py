@@ -62,10 +62,10 @@ def _of_rules(scores: np.ndarray) -> str:
 def _admitting(losses: uv.Losses) -> str:
     found = []
     for name, cls in TESTS.items():
-        if not (cls.admits and cls.valid):
+        if not cls.valid:
             continue
         try:
-            cls.from_losses(losses, "a", *(["b"] if cls.compares else []))
+            cls.from_losses(losses, "a", *(["b"] if cls.needs.compares else []))
         except ValueError:
             continue
         found.append(link(name))

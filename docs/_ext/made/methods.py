@@ -155,33 +155,33 @@ def _first(cls: type) -> str:
 
 
 def _admits() -> str:
-    rows = [[link(name), cls.admits] for name, cls in TESTS.items()]
+    rows = [[link(name), cls.needs.designs] for name, cls in TESTS.items()]
     return markdown_table(["method", "designs of existing losses that it accepts"], rows)
 
 
 def _facts(name: str, cls: type[HypothesisTest]) -> str:
     yes = {True: "yes", False: "no"}
-    learners = "two" if cls.needs_other else "one or two" if cls.compares else "one"
-    loss = {None: "any", "auc": "the AUC", "zero_one": "zero-one"}.get(cls.only_loss, cls.only_loss)
+    needs, only_loss = cls.needs, cls.needs.only_loss
+    loss = {None: "any", "auc": "the AUC", "zero_one": "zero-one"}.get(only_loss, only_loss)
     facts = {
         "Python": f"{{py:class}}`ucvtest.{cls.__name__}`",
         "R": f"`{cls.r_function}()`",
         "Shell": _shell(name, cls),
-        "Learners": learners,
+        "Learners": needs.learners,
         "Loss": str(loss),
-        "Clusters (`groups=`)": yes[cls.takes_groups],
-        "Predictions that exist already": yes[cls.of_fixed_rules],
-        "Losses that exist already": cls.admits,
+        "Clusters (`groups=`)": yes[needs.clusters != "refused"],
+        "Predictions that exist already": yes[needs.fixed],
+        "Losses that exist already": needs.designs,
     }
     if hasattr(cls, "default_design"):
         facts["Design by default"] = cls.default_design.words
-    pages = TUTORIALS.get(name, ("predictions" if cls.of_fixed_rules else "two-learners",))
+    pages = TUTORIALS.get(name, ("predictions" if needs.fixed else "two-learners",))
     facts["Tutorials"] = ", ".join(f"[](../tutorials/{page}.md)" for page in pages)
     return markdown_table(["", ""], [[f"**{key}**", value] for key, value in facts.items()])
 
 
 def _shell(name: str, cls: type[HypothesisTest]) -> str:
-    return f"`ucvtest compare FILE --test {name}`" if cls.compares else "not by itself"
+    return f"`ucvtest compare FILE --test {name}`" if cls.needs.compares else "not by itself"
 
 
 # ----------------------------------------------------------------- the calibration study

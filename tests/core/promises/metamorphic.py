@@ -319,12 +319,12 @@ def on_data(name: str, case: Case, unit: float = 1.0) -> Findings:
     learners = [{label: each} for label, each in case.learners.items()]
     options = dict(case.options)
     if "loss" not in inspect.signature(cls.__init__).parameters:
-        assert options.pop("loss", cls.only_loss) == cls.only_loss
+        assert options.pop("loss", cls.needs.only_loss) == cls.needs.only_loss
     if takes_splits(name):
         options = {"design": light(cls.default_design), **options}
     known = inspect.signature(cls.fit).parameters
     few = {option: number for option, number in FEW.items() if option in known}
-    test = cls(case.X, case.y, *learners[: 1 + cls.compares], **options)
+    test = cls(case.X, case.y, *learners[: 1 + cls.needs.compares], **options)
     if not math.isnan(test.null_value):
         few |= options_of_fit(name, unit)
     return (Finding.of(test.fit(rng=0, **few)),)
@@ -333,13 +333,13 @@ def on_data(name: str, case: Case, unit: float = 1.0) -> Findings:
 def asked_of(name: str) -> list[str]:
     """The cases that are for a test, by what its class declares."""
     cls = TESTS[name]
-    kinds = ["labels"] if cls.only_loss in (None, "zero_one") else []
-    if cls.only_loss == "auc" or (cls.only_loss is None and cls.takes_auc):
+    kinds = ["labels"] if cls.needs.only_loss in (None, "zero_one") else []
+    if cls.needs.only_loss == "auc" or (cls.needs.only_loss is None and "auc" in cls.needs.metrics):
         # Functions are slow where a test has hundreds of fits.
         kinds += ["scores", "functions"] if takes_splits(name) else ["scores"]
-    if cls.only_loss is None:
+    if cls.needs.only_loss is None:
         kinds += ["numbers", "absolute"]
-        kinds += ["set scores", "r2"] if cls.takes_set_scores else []
+        kinds += ["set scores", "r2"] if "set_score" in cls.needs.metrics else []
     return kinds
 
 
@@ -429,7 +429,7 @@ def arrays_for(name: str, kind: str) -> Arrays | None:
     """Losses on the first design that a test takes; None where it takes none of this kind."""
     cls: Any = TESTS[name]
     for drawn in _designs(getattr(cls, "default_design", None)):
-        arrays = _arrays(drawn, kind, 1 + cls.compares)
+        arrays = _arrays(drawn, kind, 1 + cls.needs.compares)
         try:
             (found,) = from_losses(name, arrays.losses())
         except ValueError as error:
@@ -529,9 +529,9 @@ def tests_of_rules(losses: uv.Losses) -> list[str]:
     return [
         name
         for name, cls in TESTS.items()
-        if cls.of_fixed_rules
-        and cls.only_loss in ((losses.loss,) if ranks else (None, losses.loss))
-        and (cls.takes_weights or not losses.weighted)
+        if cls.needs.fixed
+        and cls.needs.only_loss in ((losses.loss,) if ranks else (None, losses.loss))
+        and (cls.needs.weights or not losses.weighted)
     ]
 
 

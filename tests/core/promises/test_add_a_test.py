@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,8 @@ import ucvtest.methods
 from tests.core.promises.test_tests import DESIGNS
 from tests.core.promises.toy import SignTest
 from tests.support.paths import ROOT
-from ucvtest.inference.base import FOR_FIXED_RULES, HypothesisTest
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import FOR_FIXED_RULES, Needs
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.citations import all_papers
 
@@ -58,10 +60,10 @@ def of_the_class(cls: type[HypothesisTest]) -> Iterator[str]:
     if not any(holds(path, name) for path in anywhere):
         yield f"{file}: test {name}"
     designed = getattr(cls, "default_design", None) is not None
-    if cls.takes_losses and not designed and cls.method_name not in DESIGNS:
+    if "losses" not in cls.needs.without and not designed and cls.method_name not in DESIGNS:
         yield f"tests/core/promises/test_tests.py: give DESIGNS a design for {cls.method_name!r}"
-    if cls.of_fixed_rules and name not in FOR_FIXED_RULES:
-        yield f"ucvtest/inference/base.py: name {name} in FOR_FIXED_RULES"
+    if cls.needs.fixed and name not in FOR_FIXED_RULES:
+        yield f"ucvtest/inference/needs.py: name {name} in FOR_FIXED_RULES"
 
 
 def of_the_pages(cls: type[HypothesisTest]) -> Iterator[str]:
@@ -176,7 +178,7 @@ def test_a_newcomer_is_told_of_every_place():
 
 def test_a_newcomer_of_another_kind_is_told_of_more(monkeypatch):
     monkeypatch.setattr(Newcomer, "default_design", None)
-    monkeypatch.setattr(Newcomer, "of_fixed_rules", True)
+    monkeypatch.setattr(Newcomer, "needs", replace(Newcomer.needs, fixed=True))
     monkeypatch.setattr(Newcomer, "in_short", "")
     monkeypatch.setattr(Newcomer, "__module__", "ucvtest.methods.sign.method")
     told_of = missing(Newcomer)
@@ -184,7 +186,7 @@ def test_a_newcomer_of_another_kind_is_told_of_more(monkeypatch):
         "ucvtest/methods/sign/method.py: give SignTest a line for lists, in_short",
         "tests/core/values/methods/sign/test_sign.py: test SignTest",
         "tests/core/promises/test_tests.py: give DESIGNS a design for 'sign'",
-        "ucvtest/inference/base.py: name SignTest in FOR_FIXED_RULES",
+        "ucvtest/inference/needs.py: name SignTest in FOR_FIXED_RULES",
         "r_bridge/ucvtest/R/tests.R: write sign_test",
         "r_bridge/ucvtest/man/sign_test.Rd: write the help page",
     ):
@@ -197,7 +199,7 @@ def test_the_page_for_newcomers_lists_these_places():
     assert [each for each in named if each.replace("sign", "NAME") not in page] == []
     assert "`python r_bridge/write_tests.py`" in page
     attributes = {name for name in vars(HypothesisTest)["__annotations__"] if name[0] != "_"}
-    described = attributes - {"contrasts", "default_auc", "question"}
+    described = (attributes | {each.name for each in fields(Needs)}) - {"needs", "question"}
     assert [name for name in described if f"`{name}`" not in page] == []
 
 

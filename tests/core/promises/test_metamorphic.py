@@ -91,7 +91,11 @@ each_on_data_once = pytest.mark.parametrize(
 )
 each_on_losses = pytest.mark.parametrize(
     ("name", "kind"),
-    [(n, kind) for n, kind in ASKED if kind in GIVEN_LOSSES and TESTS[n].takes_losses],
+    [
+        (n, kind)
+        for n, kind in ASKED
+        if kind in GIVEN_LOSSES and "losses" not in TESTS[n].needs.without
+    ],
 )
 each_on_rules_of_classes = pytest.mark.parametrize("loss", OF_CLASSES)
 each_on_numbers = pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_every_test_is_asked_something() -> None:
     for name, cls in TESTS.items():
         assert any(answer(name, kind) is not None for kind in asked_of(name)), name
         kinds = [kind for kind in asked_of(name) if kind in GIVEN_LOSSES]
-        assert not cls.takes_losses or any(arrays_for(name, kind) for kind in kinds), name
+        assert "losses" in cls.needs.without or any(arrays_for(name, kind) for kind in kinds), name
 
 
 # ---------------------------------------------------------------------------- names of classes
@@ -254,7 +258,7 @@ def test_three_classes_by_other_names_and_in_another_order(loss: str, names: lis
         assert "has no names for the classes" in refusal(replace(arrays, y=declared).losses)
 
 
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.only_loss is None])
+@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.needs.only_loss is None])
 def test_costs_and_learners_of_three_classes(name: str) -> None:
     """Tests that draw class by class draw in the order of the classes, which stays here."""
 
@@ -284,7 +288,8 @@ def test_costs_and_learners_of_three_classes(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [each for each in ASKED if TESTS[each[0]].compares and each[1] != "absolute"]
+    ("name", "kind"),
+    [each for each in ASKED if TESTS[each[0]].needs.compares and each[1] != "absolute"],
 )
 def test_learners_in_the_other_order(name: str, kind: str) -> None:
     # In the other order "less" is "greater"; those that know no side refuse it.
@@ -298,7 +303,7 @@ def test_learners_in_the_other_order(name: str, kind: str) -> None:
         check_same(on_data(name, case.swapped()), tuple(each.swapped() for each in before))
 
 
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if "ratio" in cls.contrasts])
+@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if "ratio" in cls.needs.contrasts])
 def test_ratios_are_reciprocal(name: str) -> None:
     case = CASES["numbers"].asking(contrast="ratio")
     before = on_data(name, case)
@@ -336,7 +341,7 @@ GROUPS = np.r_[0, 0, 1, 1, 2:22]
 
 @each_on_data_once
 def test_rows_of_one_input_in_another_order(name: str, kind: str) -> None:
-    if TESTS[name].in_time:
+    if TESTS[name].needs.time:
         return
     case = CASES[kind].asking(groups=GROUPS)
     before = on_data(name, case)
@@ -360,7 +365,7 @@ def _with(case: Case, given: dict[str, Any]) -> Case:
 @each_on_data_once
 def test_all_rows_in_another_order(name: str, kind: str) -> None:
     """Of the splits too; where a test draws its own, they are those of other rows."""
-    if not takes_splits(name) or TESTS[name].in_time:
+    if not takes_splits(name) or TESTS[name].needs.time:
         return
     case = CASES[kind]
     design = design_of(name, kind)
@@ -378,7 +383,7 @@ def test_all_rows_in_another_order(name: str, kind: str) -> None:
 @each_on_losses
 def test_rows_of_arrays_in_another_order(name: str, kind: str) -> None:
     arrays = arrays_for(name, kind)
-    if arrays is None or TESTS[name].in_time:
+    if arrays is None or TESTS[name].needs.time:
         return
     before = from_losses(name, arrays.losses())
     check_same(from_losses(name, arrays.permuted(ORDER).losses()), before)
@@ -420,7 +425,7 @@ def test_names_of_groups_and_units_of_weights(loss: str) -> None:
 @each_on_data_once
 def test_names_of_groups_of_data(name: str, kind: str) -> None:
     """Splits that are drawn are drawn in the order of the names of groups."""
-    if TESTS[name].in_time:
+    if TESTS[name].needs.time:
         return
     case, turned = CASES[kind], 99 - GROUPS
     if takes_splits(name):
@@ -464,7 +469,9 @@ def test_responses_in_other_units(name: str, kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.takes_set_scores])
+@pytest.mark.parametrize(
+    "name", [n for n, cls in TESTS.items() if "set_score" in cls.needs.metrics]
+)
 def test_roots_of_errors_in_other_units(name: str) -> None:
     case = replace(CASES["r2"], options={"scoring": "neg_root_mean_squared_error"})
     moved = replace(case, y=1000 * case.y + 5000)
@@ -546,7 +553,9 @@ def on_folds(name: str, scores: Any, unit: float = 1.0, **options: Any) -> Findi
         return None
 
 
-@pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.takes_losses])
+@pytest.mark.parametrize(
+    "name", [n for n, cls in TESTS.items() if "losses" not in cls.needs.without]
+)
 def test_scores_of_folds(name: str) -> None:
     before = on_folds(name, FOLDS)
     if before is None:

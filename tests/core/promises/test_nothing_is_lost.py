@@ -21,7 +21,7 @@ PAIRS = np.array([np.eye(6)[i] + np.eye(6)[j] for i in range(3) for j in range(3
 
 def made_by(name):
     cls = TESTS[name]
-    learners = ("lda", "knn:3") if cls.compares else ("lda",)
+    learners = ("lda", "knn:3") if cls.needs.compares else ("lda",)
     return lambda X, y: cls(X, y, *learners)
 
 

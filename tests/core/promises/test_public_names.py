@@ -39,7 +39,7 @@ MODULES = (
     "metrics",
 )
 PROMISED_OF_TESTS = {
-    *("admits", "default_design", "needs_other", "needs_values", "only_loss", "method_name"),
+    *("default_design", "needs", "method_name"),
     *("labels", "learn_sizes", "learners", "n_obs", "n_pairs", "paired", "target"),
     *("class_members", "disjoint", "estimand", "fold_sizes"),
 }

@@ -48,7 +48,9 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 def result_of(name: str, first: str, second: str | None) -> uv.TestResult | None:
     """None where the test has no such question."""
     cls = TESTS[name]
-    if (second is None and cls.needs_other) or (second is not None and not cls.compares):
+    if (second is None and cls.needs.learners == "two") or (
+        second is not None and not cls.needs.compares
+    ):
         return None
     given = [RULES[each] for each in (first, second) if each is not None]
     # This test has no other.

@@ -23,7 +23,7 @@ NAMED = [
 ABOUT_AUC = [
     name
     for name, cls in TESTS.items()
-    if issubclass(cls, ResamplingTest) and (cls.only_loss == "auc" or not cls.needs_values)
+    if issubclass(cls, ResamplingTest) and (cls.needs.only_loss == "auc" or not cls.needs.values)
 ]
 each_design = pytest.mark.parametrize("design", NAMED, ids=lambda design: type(design).__name__)
 

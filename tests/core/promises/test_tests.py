@@ -52,14 +52,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"ustatistic of the AUC": {"loss": "auc"}
 """Arguments of the classes."""
 
 each_test = pytest.mark.parametrize("name", CASES)
-each_comparison = pytest.mark.parametrize("name", [n for n, cls in CASES.items() if cls.compares])
+each_comparison = pytest.mark.parametrize(
+    "name", [n for n, cls in CASES.items() if cls.needs.compares]
+)
 each_on_losses = pytest.mark.parametrize(
-    "name", [n for n, cls in CASES.items() if cls.takes_losses]
+    "name", [n for n, cls in CASES.items() if "losses" not in cls.needs.without]
 )
 
 
 def learners_for(cls: Any) -> tuple[str, ...]:
-    return ("lda", "knn:3") if cls.compares else ("lda",)
+    return ("lda", "knn:3") if cls.needs.compares else ("lda",)
 
 
 def made(name: str, *, learners: Any = None, **arguments: Any) -> Any:
@@ -86,7 +88,7 @@ def result_of(name: str) -> uv.TestResult:
 def losses_for(name: str) -> uv.Losses:
     cls: Any = CASES[name]
     design = DESIGNS.get(name) or cls.default_design
-    auc = cls.only_loss == "auc" or name in ("influence", "leave_pair_out", *ARGUMENTS)
+    auc = cls.needs.only_loss == "auc" or name in ("influence", "leave_pair_out", *ARGUMENTS)
     return uv.evaluate(learners_for(cls), X, Y, design, "auc" if auc else None, rng=0)
 
 
@@ -117,25 +119,9 @@ def test_the_name_is_that_of_the_class_and_of_its_results(name):
     assert result_of(name).settings["test"] == short
 
 
-@each_test
-def test_number_of_learners(name):
-    cls = CASES[name]
-    if not cls.compares:
-        with pytest.raises((TypeError, ValueError), match=r"positional argument|other"):
-            made(name, learners=("lda", "knn:3"))
-    if cls.needs_other:
-        with pytest.raises(ValueError, match="compares two learners: pass other"):
-            made(name, learners=("lda",))
-
-
-@each_test
-def test_losses_are_taken_or_refused_with_the_reason(name):
-    cls: Any = CASES[name]
-    if cls.takes_losses:
-        assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
-    else:
-        with pytest.raises(ValueError, match="from X and y"):
-            cls.from_losses(uv.evaluate("lda", X, Y, rng=0))
+@each_on_losses
+def test_losses_are_taken(name):
+    assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
 
 
 # ---------------------------------------------------------------------------- how it is called
@@ -197,10 +183,9 @@ def test_refusals_name_the_argument(name):
     for wrong in WRONG_FITS:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             made(name).fit(**wrong)
-    if cls.only_loss is not None and cls.compares:
-        with pytest.raises(ValueError, match="loss"):
-            made(name, loss="squared")
-    for wrong in ({"rng": 1}, {"n_jobs": 2}, {"batch_size": 7}) if cls.takes_losses else ():
+    for wrong in (
+        ({"rng": 1}, {"n_jobs": 2}, {"batch_size": 7}) if "losses" not in cls.needs.without else ()
+    ):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} does not apply"):
             given(name).fit(**GIVEN.get(name, {}), **wrong)
 
@@ -364,7 +349,7 @@ def test_own_values_are_those_of_the_test_of_one_learner(name):
     losses = losses_for(name)
     estimates, errors = np.reshape(own_values(cls.from_losses(losses).fit()), (2, 2))
     for place, values in enumerate(losses.known_values):
-        if cls.needs_other:
+        if cls.needs.learners == "two":
             se = values.std(ddof=1) / np.sqrt(len(values))
             expected = (values.mean(), np.nan if np.isnan(result_of(name).se) else se)
         else:

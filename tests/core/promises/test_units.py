@@ -27,7 +27,7 @@ FIT: dict[str, dict[str, Any]] = {
     "influence": {"n_repeats": 60},
     "permutation": {"n_permutations": 9},
 }
-ABOUT_LOSSES = [name for name, cls in TESTS.items() if cls.only_loss in (None, "zero_one")]
+ABOUT_LOSSES = [name for name, cls in TESTS.items() if cls.needs.only_loss in (None, "zero_one")]
 EXACTLY = {"rel": 1e-12, "abs": 1e-12, "nan_ok": True}
 
 
@@ -172,13 +172,13 @@ def check(score: uv.TestResult, loss: uv.TestResult) -> None:
         (name, scoring)
         for name in ABOUT_LOSSES
         for scoring in CENTRE
-        if TESTS[name].only_loss is None or scoring == "accuracy"
+        if TESTS[name].needs.only_loss is None or scoring == "accuracy"
     ],
 )
 def test_scores_are_mirrored_losses(name: str, scoring: str) -> None:
     cls: Any = TESTS[name]
-    asked: list[dict[str, Any]] = [{"paired": cls.compares}]
-    if cls.compares and not cls.needs_other and scoring != "neg_log_loss":
+    asked: list[dict[str, Any]] = [{"paired": cls.needs.compares}]
+    if cls.needs.compares and cls.needs.learners != "two" and scoring != "neg_log_loss":
         null = 0.7 if scoring == "accuracy" else -1.5
         side = "two-sided" if name == "five_by_two_f" else "greater"
         asked += [{"paired": False, "null": null, "side": side}]
@@ -366,7 +366,7 @@ def numbers(result: uv.TestResult) -> dict[Any, np.ndarray]:
 
 def scaled(name: str, matrix: Any, factor: float, learners: Any) -> uv.TestResult:
     cls: Any = TESTS[name]
-    options = {"null_value": 0.3 * factor} if len(learners) == 1 and cls.compares else {}
+    options = {"null_value": 0.3 * factor} if len(learners) == 1 and cls.needs.compares else {}
     test = cls(X, Y, *learners, loss=factor * np.array(matrix), **options)
     more = {"rope": 0.01 * factor} if name == "bayesian_t" else {}
     return test.fit(rng=0, **FIT.get(name, {}), **more)
@@ -378,7 +378,7 @@ def scaled(name: str, matrix: Any, factor: float, learners: Any) -> uv.TestResul
         (name, number, factor)
         for name in ABOUT_LOSSES
         for number, factor in ((1, 4.0), (2, 0.1))
-        if (TESTS[name].compares if number == 2 else not TESTS[name].needs_other)
+        if (TESTS[name].needs.compares if number == 2 else TESTS[name].needs.learners != "two")
     ],
 )
 def test_costs_in_another_currency(name: str, n_learners: int, factor: float) -> None:

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 
 from ucvtest.designs import Design, RandomSplits
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 
@@ -18,9 +19,13 @@ class SignTest(ResamplingTest):
 
     method_name = "sign"
     in_short = "15 random splits, counts of who was better"
-    without_interval = "gives no interval"
-    needs_other = True
-    admits = "random splits"
+    needs = Needs(
+        designs="random splits",
+        metrics=ANY_METRIC,
+        learners="two",
+        clusters="units",
+        without={"interval": "gives no interval"},
+    )
     default_design = RandomSplits(15, 0.2)
 
     def _check_design(self, design: Design) -> None:

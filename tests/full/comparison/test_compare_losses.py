@@ -116,10 +116,6 @@ def test_losses_in_the_order_of_time_are_for_one_test(splits, loss):
     with pytest.raises(ValueError, match="'diebold_mariano' does, if rows are in") as refusal:
         uv.compare_losses(losses)
     assert len(str(refusal.value)) <= 600
-    for name, cls in {**TESTS}.items():
-        if cls.compares and cls.takes_losses and name not in ("diebold_mariano", "leave_pair_out"):
-            with pytest.raises(ValueError, match=r"go through time .* use DieboldMarianoTest"):
-                cls.from_losses(losses)
 
 
 @pytest.mark.parametrize("kind", TAKEN_BY_NONE)

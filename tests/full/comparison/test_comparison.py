@@ -135,8 +135,6 @@ def test_workers_and_batches_change_nothing():
     ("change", "message"),
     [
         ({"tests": {1: "mcnemar", "1": "naive_t"}}, "tests has the key 1: names must be different"),
-        ({"tests": uv.PermutationComplexityTest}, "is about one learner"),
-        ({"loss": "auc", "tests": "fold_covariance"}, "test 'fold_covariance': 'auc' keeps"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         ({"tests": uv.TestSpec("ustatistic", {"design": 6})}, "'ustatistic': the design has one"),
         ({"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})}, "'fold_covariance': rho"),

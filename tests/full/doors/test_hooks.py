@@ -199,7 +199,7 @@ def fits(monkeypatch):
 @pytest.mark.parametrize("name", sorted({*TESTS} - {"diebold_mariano"}))
 def test_nothing_is_fitted_before_fit_or_unheard(name, fits):
     cls = TESTS[name]
-    test = cls(RAW, LABELS, *LEARNERS[: 2 if cls.compares else 1])
+    test = cls(RAW, LABELS, *LEARNERS[: 2 if cls.needs.compares else 1])
     assert fits == []
     notes = test.fit(rng=0, **DRAWS.get(name, {})).notes
     assert any("before it has converged" in note for note in notes)

@@ -281,7 +281,6 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
             lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"),
             "'f1' is not such a mean",
         ),
-        (lambda: uv.NestedCrossValidationTest(X, Y, NB, weights=WEIGHTS), "counts rows alike"),
         (
             lambda: uv.CorrectedTTest(pd.DataFrame(X), Y, NB, weights=pd.Series(WEIGHTS)[::-1]),
             "the same index in another order",

@@ -12,8 +12,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 import ucvtest as uv
 from ucvtest.designs.design import Design
-from ucvtest.inference.base import FOR_FIXED_RULES
-from ucvtest.methods.registry import TESTS
 
 PLACE = np.arange(60)
 Y = (PLACE * 7 % 11 < 5).astype(int)
@@ -132,22 +130,6 @@ def test_scores_of_each_observation_are_better_where_they_are_higher():
     other = uv.HoldOutTest.from_losses(losses, "b", "a", alternative="less").fit()
     assert other.pvalue == pytest.approx(expected.pvalue / 2)
     assert "second learner (a) is better" in other.verdict
-    with pytest.raises(ValueError, match="McNemarTest, got 'score'"):
-        uv.McNemarTest.from_losses(losses)
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_tests_about_learning_refuse_fixed_rules_and_name_those_that_take_them(name):
-    cls = TESTS[name]
-    taken = cls.of_fixed_rules
-    assert (cls.__name__ in FOR_FIXED_RULES) == taken
-    losses = made(SCORES, loss="auc") if cls.only_loss == "auc" else made()
-    if taken:
-        assert cls.from_losses(losses, "a", "b").n_obs == 60
-        return
-    with pytest.raises(ValueError, match="which have learnt nothing from") as refused:
-        cls.from_losses(losses, "a", *(["b"] if cls.needs_other else []))
-    assert str(refused.value).endswith(f"{cls.__name__} is about learning: use {FOR_FIXED_RULES}")
 
 
 def test_nothing_is_fitted_to_nothing():

@@ -15,8 +15,8 @@ from ucvtest.results.fields import method_interval
 
 pytestmark = pytest.mark.seconds(20, reason="p-values and intervals of many tables")
 
-WITHOUT_INTERVAL = {name for name, cls in CASES.items() if cls.without_interval}
-ON_LOSSES = [name for name, cls in CASES.items() if cls.takes_losses]
+WITHOUT_INTERVAL = {name for name, cls in CASES.items() if "interval" in cls.needs.without}
+ON_LOSSES = [name for name, cls in CASES.items() if "losses" not in cls.needs.without]
 N_TABLES, MOST_TABLES = repeated(160), 160
 """Of each class: with an answer, and drawn for them."""
 
@@ -40,7 +40,7 @@ def test_pvalue_and_interval_agree(name):
     for _ in range(MOST_TABLES):
         if n_checked >= 4 * N_TABLES:
             break
-        one_sided = "alternative" not in cls.unused_arguments
+        one_sided = "alternative" not in cls.needs.without
         side = rng.choice(["two-sided", "less", "greater"]) if one_sided else "two-sided"
         options = {} if name == "leave_pair_out" else {"alternative": str(side)}
         result = cls.from_losses(shuffled(losses, rng), **options).fit(**GIVEN.get(name, {}))

@@ -215,7 +215,7 @@ CLASSES = np.array([HOSTILE[2], HOSTILE[6]])[(X.iloc[:, 0] > 0).astype(int)]
 @pytest.mark.parametrize("name", TESTS)
 def test_every_test(name):
     cls: Any = TESTS[name]
-    learners = ("lda", "knn:3") if cls.compares else ("lda",)
+    learners = ("lda", "knn:3") if cls.needs.compares else ("lda",)
     result = cls(X, CLASSES, *learners).fit(rng=0, **FEW.get(name, {}))
     named = {**result.settings, "learner": HOSTILE[0], "other": HOSTILE[5]}
     shown = replace(result, settings=named)

@@ -554,7 +554,7 @@ def read_call(data: Any) -> None:
 def fitted_call(data: Any) -> None:
     name = data.draw(st.sampled_from(sorted(TESTS)))
     cls: Any = TESTS[name]
-    made = {"X": X, "y": Y, "learner": "lda"} | ({"other": "knn:3"} if cls.compares else {})
+    made = {"X": X, "y": Y, "learner": "lda"} | ({"other": "knn:3"} if cls.needs.compares else {})
     fit: dict[str, Any] = {"rng": 0, **WORK.get(name, {})}
     for where, call in ((made, cls.__init__), (fit, cls.fit)):
         named = sorted(set(inspect.signature(call).parameters) - {"self", "progress"})

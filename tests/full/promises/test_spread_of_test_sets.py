@@ -40,7 +40,7 @@ METRICS = {
 CLASSES = [
     cls
     for cls in TESTS.values()
-    if issubclass(cls, ResamplingTest) and cls.takes_metrics and not cls.needs_values
+    if issubclass(cls, ResamplingTest) and "metric" in cls.needs.metrics and not cls.needs.values
 ]
 
 

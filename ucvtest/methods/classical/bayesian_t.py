@@ -11,6 +11,7 @@ from ucvtest.designs.schemes import KFold
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
@@ -92,9 +93,13 @@ class BayesianTTest(ResamplingTest):
 
     method_name = "bayesian_t"
     in_short = "10 folds, probabilities instead of a p-value"
-    without_interval = "gives a posterior probability"
-    takes_weights = True
-    admits = SPLITS
+    needs = Needs(
+        designs=SPLITS,
+        metrics=ANY_METRIC,
+        clusters="units",
+        weights=True,
+        without={"interval": "gives a posterior probability"},
+    )
     default_design = KFold(10)
 
     _check_design = staticmethod(check_splits)

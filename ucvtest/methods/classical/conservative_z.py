@@ -7,6 +7,7 @@ from ucvtest.designs.schemes import SplitHalves
 from ucvtest.designs.structure import halves_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 
@@ -56,8 +57,13 @@ class ConservativeZTest(ResamplingTest):
 
     method_name = "conservative_z"
     in_short = "random splits of the sample and of its halves"
-    takes_weights = True
-    admits = "random splits of the sample and of the halves of bisections (uv.designs.SplitHalves)"
+    needs = Needs(
+        designs="random splits of the sample and of the halves of bisections "
+        "(uv.designs.SplitHalves)",
+        metrics=ANY_METRIC,
+        clusters="units",
+        weights=True,
+    )
     default_design = SplitHalves()
 
     def _check_design(self, design: Design) -> None:

@@ -10,6 +10,7 @@ from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 
@@ -82,8 +83,7 @@ class CorrectedTTest(ResamplingTest):
 
     method_name = "corrected_t"
     in_short = "10 folds, t test that allows for their overlap"
-    takes_weights = True
-    admits = SPLITS
+    needs = Needs(designs=SPLITS, metrics=ANY_METRIC, clusters="units", weights=True)
     default_design = KFold(10)
 
     _check_design = staticmethod(check_splits)

@@ -13,6 +13,7 @@ from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import of_units
 from ucvtest.inference.status import without_spread
 from ucvtest.losses.table import LossDifference
@@ -136,12 +137,14 @@ class CrossValidationWaldTest(ResamplingTest):
 
     method_name = "cross_validation_wald"
     in_short = "10 folds: their own error, not that of the learner"
-    takes_weights = True
-    admits = "K-fold cross-validation done once, leave-one-out included; for the AUC also repeated"
+    needs = Needs(
+        designs="K-fold cross-validation done once, leave-one-out included; for the AUC also "
+        "repeated",
+        metrics=("loss", "auc", "metric"),
+        clusters="rows",
+        weights=True,
+    )
     default_design = KFold(10)
-    needs_values = True
-    takes_predictions = True
-    takes_rows = True
 
     def _check_design(self, design: Design) -> None:
         folds_of(design)

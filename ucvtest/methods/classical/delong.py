@@ -14,6 +14,7 @@ from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.notes import NEW_ROW
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES
@@ -117,14 +118,15 @@ class DeLongTest(ResamplingTest):
     method_name = "delong"
     in_short = "one split, areas under the ROC curve"
     r_function = "delong_learners_test"
-    admits = "one split, or K-fold cross-validation done once, whose scores are pooled"
-    of_fixed_rules = True
-    options_limit_null = True
+    needs = Needs(
+        designs="one split, or K-fold cross-validation done once, whose scores are pooled",
+        metrics=("auc",),
+        clusters="rows",
+        fixed=True,
+        several=True,
+        null_by_options=True,
+    )
     default_design = HoldOut(1 / 3)
-    only_loss = "auc"
-    judges_several = True
-    needs_values = True
-    takes_rows = True
     pools_scores = True
 
     @classmethod

@@ -12,6 +12,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
+from ucvtest.inference.needs import BLOCKS, Needs
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
@@ -21,11 +22,6 @@ from ucvtest.results.result import TestResult
 
 VarianceName = Literal["acf", "bartlett"]
 VARIANCES: tuple[VarianceName, ...] = get_args(VarianceName)
-
-BLOCKS = (
-    "if rows of one block, such as a month, are alike, name blocks as groups of HoldOutTest or "
-    "CrossValidationWaldTest"
-)
 
 
 @dataclass(frozen=True)
@@ -105,23 +101,15 @@ class DieboldMarianoTest(ResamplingTest):
     method_name = "diebold_mariano"
     in_short = "last third of a series, variance of losses in time"
     r_function = "diebold_mariano_test"
-    admits = "fixed rules, or splits that learn from rows before those that they test"
-    of_fixed_rules = True
-    in_time = True
+    needs = Needs(
+        designs="fixed rules, or splits that learn from rows before those that they test",
+        learners="two",
+        fixed=True,
+        time=True,
+    )
     default_design = HoldOut(1 / 3, shuffle=False)
-    needs_values = True
-    needs_other = True
-    takes_auc = False
-    takes_groups = False
-    takes_metrics = False
-    takes_set_scores = False
 
     def _ask(self, question: Question, design: object = None, cv: object = None) -> None:
-        if question.clusters is not None:
-            raise ValueError(
-                "groups does not apply to DieboldMarianoTest, which is about rows in the order of "
-                f"time: leave it out, or, {BLOCKS}"
-            )
         sample, observed = question.sample, question.observed
         dates = "" if sample is None else sample.fault_of_dates
         if observed is not None:

@@ -1,6 +1,7 @@
 """The 5x2 cross-validation tests: Dietterich's t and Alpaydin's combined F."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -28,8 +30,12 @@ ASSUMPTION = (
 class _FiveByTwoTest(ResamplingTest):
     """The common parts of both tests: the design, and the means in pairs."""
 
-    takes_weights = True
-    admits = "5 repetitions of 2-fold cross-validation"
+    needs = Needs(
+        designs="5 repetitions of 2-fold cross-validation",
+        metrics=ANY_METRIC,
+        clusters="units",
+        weights=True,
+    )
     default_design = KFold(2, n_repeats=N_REPEATS)
 
     def _check_design(self, design: Design) -> None:
@@ -163,18 +169,18 @@ class FiveByTwoFTest(_FiveByTwoTest):
 
     method_name = "five_by_two_f"
     in_short = "5 times 2 folds, F test of Alpaydin"
-    without_interval = "gives no interval"
-    unused_arguments = ("alternative",)
+    needs = replace(
+        _FiveByTwoTest.needs,
+        without={
+            "interval": "gives no interval",
+            "alternative": "cannot be tested by a sum of squares: use 'two-sided', or "
+            "FiveByTwoTTest",
+        },
+    )
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question, design, cv)
-        hypothesis = question.hypothesis
-        if hypothesis.alternative != "two-sided":
-            raise ValueError(
-                f"alternative={hypothesis.alternative!r} cannot be tested by a sum of squares: use "
-                "'two-sided', or FiveByTwoTTest"
-            )
-        if math.isnan(hypothesis.null_value):
+        if math.isnan(question.hypothesis.null_value):
             raise ValueError(
                 "null_value must be given for one learner, because this test has a p-value but no "
                 "interval; for an interval use FiveByTwoTTest"

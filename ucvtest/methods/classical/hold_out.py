@@ -14,6 +14,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import (
@@ -138,15 +139,15 @@ class HoldOutTest(ResamplingTest):
 
     method_name = "hold_out"
     in_short = "one split, paired t test"
-    takes_weights = True
-    admits = "one split into a learning and a test set"
-    of_fixed_rules = True
+    needs = Needs(
+        designs="one split into a learning and a test set",
+        metrics=("loss", "metric"),
+        clusters="rows",
+        weights=True,
+        fixed=True,
+        several=True,
+    )
     default_design = HoldOut()
-    judges_several = True
-    needs_values = True
-    takes_auc = False
-    takes_rows = True
-    takes_predictions = True
 
     @classmethod
     def simultaneous_results(

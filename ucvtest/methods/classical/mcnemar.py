@@ -1,7 +1,6 @@
 """McNemar's exact test of two rules on the same observations."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.question import Question
+from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
 from ucvtest.methods.classical.many_pairs import mcnemar_numbers
@@ -105,24 +104,18 @@ class McNemarTest(ResamplingTest):
     method_name = "mcnemar"
     in_short = "one split, exact test of the errors"
     r_function = "mcnemar_learners_test"
-    unused_arguments = ("null_value",)
-    admits = "one split, or K-fold cross-validation done once"
-    of_fixed_rules = True
+    needs = Needs(
+        designs="one split, or K-fold cross-validation done once",
+        metrics=("zero_one",),
+        learners="two",
+        clusters="rows",
+        fixed=True,
+        without={
+            "null_value": "McNemar's test is about equal error rates; use CrossValidationWaldTest "
+            "for another difference"
+        },
+    )
     default_design = HoldOut(1 / 3)
-    only_loss = "zero_one"
-    needs_values = True
-    takes_auc = False
-    takes_rows = True
-    needs_other = True
-
-    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
-        super()._ask(question, design, cv)
-        null_value = question.hypothesis.null_value
-        if null_value != 0:
-            raise ValueError(
-                f"null_value must be 0, got {null_value:g}: McNemar's test is about equal "
-                "error rates; use CrossValidationWaldTest for another difference"
-            )
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)

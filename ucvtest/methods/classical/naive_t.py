@@ -4,6 +4,7 @@ from ucvtest.common.notes import Note
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import ANY_METRIC, Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_variances
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -58,8 +59,7 @@ class NaiveTTest(ResamplingTest):
     method_name = "naive_t"
     in_short = "10 folds treated as independent: not valid"
     valid = False
-    takes_weights = True
-    admits = SPLITS
+    needs = Needs(designs=SPLITS, metrics=ANY_METRIC, clusters="units", weights=True)
     default_design = KFold(10)
 
     _check_design = staticmethod(check_splits)

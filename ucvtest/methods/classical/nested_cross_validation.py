@@ -8,6 +8,7 @@ from ucvtest.designs.schemes import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.stats.monte_carlo import mean_error
@@ -85,11 +86,11 @@ class NestedCrossValidationTest(ResamplingTest):
 
     method_name = "nested_cross_validation"
     in_short = "10 folds inside 10 folds"
-    admits = "nested K-fold cross-validation (uv.designs.NestedKFold), also repeated"
+    needs = Needs(
+        designs="nested K-fold cross-validation (uv.designs.NestedKFold), also repeated",
+        clusters="units",
+    )
     default_design = NestedKFold(10, 20)
-    needs_values = True
-    takes_auc = False
-    takes_metrics = False
 
     def _check_design(self, design: Design) -> None:
         nested_folds_of(design)

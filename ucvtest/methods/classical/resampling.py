@@ -17,6 +17,7 @@ from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Asked, refuse
 from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.drawn_designs import refuse_single_classes, scheme_of
@@ -59,10 +60,6 @@ class ResamplingTest(HypothesisTest):
         ``KFold(cv, stratify=True)`` of groups for classes, and ``KFold(cv)`` otherwise.
     """
 
-    takes_groups = True
-    takes_set_scores = True
-    takes_auc = True
-    takes_metrics = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
@@ -89,7 +86,7 @@ class ResamplingTest(HypothesisTest):
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
-        self.by_rows = self.sees_rows(question.metric)
+        self.by_rows = self.needs.by_rows
         if isinstance(question, DataQuestion):
             self.design = scheme_of(question, design, cv, self.default_design)
             # A trial draw, so that a design is refused before the first fit. The real draw is
@@ -97,8 +94,6 @@ class ResamplingTest(HypothesisTest):
             trial = self._draw(np.random.default_rng(0))
             self.question = question.ready(trial.learn_sizes[0])
         else:
-            if self.needs_values:
-                question.check_values()
             assert question.design is not None
             self._refuse_design(question.design)
 
@@ -120,6 +115,7 @@ class ResamplingTest(HypothesisTest):
         drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
         clusters = None if self.by_rows else self.question.clusters
         units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
+        refuse(self.needs, Asked.of(self.question, units), type(self).__name__)
         self._refuse_design(units)
         self.check_test_sets(drawn_design)
         return drawn_design
@@ -140,11 +136,12 @@ class ResamplingTest(HypothesisTest):
 
     def _refuse_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and name the ones that it accepts."""
-        self.refuse_in_time(self.question, design)
         try:
             self._check_design(design)
         except ValueError as error:
-            raise ValueError(f"{error}; {type(self).__name__} accepts {self.admits}") from None
+            raise ValueError(
+                f"{error}; {type(self).__name__} accepts {self.needs.designs}"
+            ) from None
         if design.n_resamples > 1 and isinstance(self.question.metric, SmoothMetric):
             refuse_pooled(self.question.metric)
 
@@ -191,7 +188,7 @@ class ResamplingTest(HypothesisTest):
     def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`: by the answer to all pairs, of tests of means."""
         question = self.question
-        if self.needs_values or question.observed is None or not of_plain_means(question):
+        if self.needs.values or question.observed is None or not of_plain_means(question):
             return None
         first, other = places[0].tolist()
         pairs = PairsOfLearners(question.observed.losses, first, other, places)

@@ -10,6 +10,7 @@ from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.fold_covariance.estimation import estimate
 from ucvtest.methods.fold_covariance.options import (
@@ -79,9 +80,10 @@ class FoldCovarianceTest(HypothesisTest):
 
     method_name = "fold_covariance"
     in_short = "10 folds, with limits for their own variance"
-    takes_groups = True
-    admits = "K-fold cross-validation, also repeated, with the loss of every observation"
-    needs_values = True
+    needs = Needs(
+        designs="K-fold cross-validation, also repeated, with the loss of every observation",
+        clusters="units",
+    )
 
     def __init__(
         self,
@@ -99,11 +101,6 @@ class FoldCovarianceTest(HypothesisTest):
     def _ask(
         self, question: Question, n_folds: int = 10, estimator: Estimator = "cross_validation"
     ) -> None:
-        scheme = None
-        if question.design is not None:
-            # A wrong design is reported first, because it would be wrong with any loss.
-            scheme = FoldScheme.of_design(question.design)
-        question.check_losses()
         super()._ask(question)
         if isinstance(question, DataQuestion):
             units = units_of(question.clusters)
@@ -111,8 +108,8 @@ class FoldCovarianceTest(HypothesisTest):
             fewest = self._scheme.learn_sizes[0]
             self.question = question.ready(question.problem.learnt_rows(fewest))
         else:
-            assert scheme is not None
-            self._scheme = scheme
+            assert question.design is not None
+            self._scheme = FoldScheme.of_design(question.design)
 
     def shared_design(
         self, fit_options: Mapping[str, Any]

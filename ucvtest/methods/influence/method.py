@@ -10,6 +10,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
 from ucvtest.methods.influence.options import (
@@ -20,7 +21,6 @@ from ucvtest.methods.influence.options import (
     NumberOfRepeats,
     Scheme,
     Variance,
-    is_known,
     named_loss,
 )
 from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, layout_of_losses
@@ -139,13 +139,12 @@ class InfluenceFunctionTest(HypothesisTest):
 
     method_name = "influence"
     in_short = "repeated splits, variance by the influence function"
-    takes_groups = True
-    takes_rows = True
-    takes_auc = True
-    admits = (
-        "zero-one losses under K-fold cross-validation, also repeated, or random splits of one "
-        "size; scores under repeated K-fold cross-validation or random splits with as many of each "
-        "class in every test set, or leave-pair-out"
+    needs = Needs(
+        designs="zero-one losses under K-fold cross-validation, also repeated, or random splits of "
+        "one size; scores under repeated K-fold cross-validation or random splits with as many of "
+        "each class in every test set, or leave-pair-out",
+        metrics=("zero_one", "auc"),
+        clusters="rows",
     )
 
     def __init__(
@@ -159,15 +158,10 @@ class InfluenceFunctionTest(HypothesisTest):
         metric: MetricName | None = None,
         **ask: Unpack[Ask],
     ) -> None:
-        ask["loss"] = named_loss(ask.get("loss"), metric, ask.pop("scoring", None))
+        ask["loss"] = named_loss(ask.get("loss"), metric, ask.get("scoring"))
         self._ask(self.question_of(X, y, learner, other, **ask), n_folds)
 
     def _ask(self, question: Question, n_folds: int = 5) -> None:
-        if question.design is not None and not is_known(question.metric):
-            raise ValueError(
-                f"losses are of loss={question.metric.name!r}, but the test is about the error "
-                "rate ('zero_one') or the AUC ('auc')"
-            )
         super()._ask(question)
         if isinstance(question, DataQuestion):
             if question.metric.ranks_pairs:
@@ -176,15 +170,7 @@ class InfluenceFunctionTest(HypothesisTest):
             fewest = self._layout.learn_sizes("repeated")[0]
             self.question = question.ready(question.problem.learnt_rows(fewest))
         else:
-            question.check_values()
             self._layout = layout_of_losses(question)
-
-    @classmethod
-    def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
-        """Refuse any metric but the error rate and the AUC."""
-        cls.refuse_metric(loss)
-        if loss is not None and not is_known(loss):
-            raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property
     def metric(self) -> MetricName:

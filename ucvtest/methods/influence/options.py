@@ -18,13 +18,13 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
+from ucvtest.inference.needs import Asked
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.influence.large_tables import LARGE
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
-from ucvtest.metrics.names import metric_of
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
 
@@ -72,42 +72,24 @@ SCHEME_WORDS = {
 }
 
 
-def is_known(loss: Any) -> bool:
-    """Whether the test can be about this metric: the AUC, or the zero-one loss."""
-    metric = metric_of(loss)
-    return metric is not None and (metric.ranks_pairs or metric.counts_errors)
-
-
 def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
-    """The loss, "auc" or "zero_one", named by any of three arguments.
-
-    With `scoring` the loss remembers the score.
-    """
+    """The loss, by default that of the metric "auc"; None where `scoring` names a score."""
     if metric is not None:
         if scoring is not None:
             raise ValueError("metric and scoring exclude each other: pass one of them")
         check_choice("metric", metric, METRICS)
-    if loss is None and scoring is None:
+    if scoring is not None:
+        return loss
+    if loss is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
-    metric_or_loss = chosen_loss(loss, scoring)
-    if scoring is not None and not is_known(metric_or_loss):
-        raise ValueError(
-            f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
-            "'accuracy'"
-        )
-    estimated = metric_of(metric_or_loss)
-    if not is_known(metric_or_loss):
-        loss_name = getattr(loss, "__name__", loss) if estimated is None else estimated.name
-        raise ValueError(
-            f"loss={loss_name!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
-        )
-    name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
-    if metric is not None and LOSS_OF_METRIC[metric] != name:
+    metric_or_loss = chosen_loss(loss)
+    kind = Asked(metric=metric_or_loss).kind
+    if metric is not None and LOSS_OF_METRIC[metric] != kind:
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r:.60} name two different things: "
             "pass one of them"
         )
-    return name if scoring is None else metric_or_loss
+    return kind if kind in LOSS_OF_METRIC.values() else metric_or_loss
 
 
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:

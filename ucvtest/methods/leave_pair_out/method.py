@@ -12,6 +12,7 @@ from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.losses.table import Losses
@@ -27,10 +28,7 @@ from ucvtest.methods.leave_pair_out.options import (
     check_labels,
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
-from ucvtest.metrics.base import Metric, when_learning_from
-from ucvtest.metrics.names import metric_of
-from ucvtest.metrics.ranks import AUC_NAME
-from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -98,19 +96,15 @@ class LeavePairOutTest(HypothesisTest):
 
     method_name = "leave_pair_out"
     in_short = "one learner: is its AUC better than chance?"
-    without_interval = "gives no interval"
-    takes_groups = True
-    takes_rows = True
-    takes_auc = True
-    compares = False
-    only_loss = AUC_NAME
-    admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
-    needs_values = True
+    needs = Needs(
+        designs="every pair of a positive and a negative left out once (LeavePairOut), with scores",
+        metrics=("auc",),
+        learners="one",
+        clusters="rows",
+        without={"interval": "gives no interval"},
+    )
 
     def __init__(self, X: Any, y: Any, learner: Any, **ask: Unpack[OfData]) -> None:
-        scoring = ask.pop("scoring", None)
-        if scoring is not None:
-            self.check_loss(chosen_loss(None, scoring), scoring=scoring)
         # Before the labels are read, in which a missing label would be a number.
         X, y, ask["groups"], n_dropped = complete_rows(
             X, y, ask.get("groups"), ask.pop("missing", "raise")
@@ -120,13 +114,13 @@ class LeavePairOutTest(HypothesisTest):
         self._ask(replace(question, n_dropped=n_dropped))
 
     def _ask(self, question: Question) -> None:
+        super()._ask(question)
         if question.design is not None and question.clusters is not None:
             raise ValueError(
                 "losses have groups, but their null distribution needs fits on permuted labels: "
                 "make the test from X and y, or use InfluenceFunctionTest"
             )
-        super()._ask(question)
-        question = question.with_hypothesis(Hypothesis(self.default_auc, "greater"))
+        question = question.with_hypothesis(Hypothesis(self.needs.null_of_auc, "greater"))
         if isinstance(question, DataQuestion):
             check_class_sizes(question.sample.classes, question.sample.class_index)
             if question.clusters is not None:
@@ -134,7 +128,6 @@ class LeavePairOutTest(HypothesisTest):
             question = question.ready(question.problem.learnt_rows(question.n_units - 2))
         else:
             assert question.design is not None
-            question.check_values()
             pairs_of(question.design, question.target)
             check_class_sizes(np.array([0, 1]), question.target.astype(int))
         self.question = question
@@ -164,34 +157,7 @@ class LeavePairOutTest(HypothesisTest):
         ValueError
             If the losses are not scores, or their design does not leave out every pair once.
         """
-        if other is not None:
-            raise ValueError(
-                f"{cls.__name__} does not compare learners: leave other out, or use "
-                "InfluenceFunctionTest"
-            )
-        if learner is None and isinstance(losses, Losses) and len(losses.learners) > 1:
-            raise ValueError(
-                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
-                "the test is about one: name learner"
-            )
-        return cls.about(cls.question_of_losses(losses, learner, None, None, "greater", "group"))
-
-    @classmethod
-    def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
-        """Refuse any metric but the AUC."""
-        cls.refuse_metric(loss)
-        metric = metric_of(loss)
-        if metric is not None and metric.ranks_pairs:
-            return
-        if scoring is not None:
-            raise ValueError(
-                f"scoring={scoring!r:.60} is not an AUC, which the test is about: leave scoring out"
-            )
-        name = loss.name if isinstance(loss, Metric) else loss
-        raise ValueError(
-            f"losses are of loss={name!r}, but the test needs scores: use uv.evaluate(..., "
-            "loss='auc')"
-        )
+        return cls.about(cls.question_of_losses(losses, learner, other, None, "greater", "group"))
 
     @property
     def estimand(self) -> str:

@@ -1,16 +1,16 @@
 """The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
 
 import math
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Unpack
 
 from ucvtest.common.execution import Execution
 from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.base import Learner
-from ucvtest.losses.table import Losses
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
 from ucvtest.methods.permutation.options import PermutationOptions, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
@@ -77,11 +77,12 @@ class PermutationComplexityTest(HypothesisTest):
     method_name = "permutation"
     in_short = "one learner: is there anything to learn?"
     r_function = "permutation_complexity_test"
-    without_interval = "gives no interval"
-    compares = False
-    takes_groups = True
-    admits = "none: it needs fits to permuted labels, which losses of resamples do not contain"
-    takes_losses = False
+    needs = Needs(
+        designs="none: it needs fits to permuted labels, which losses of resamples do not contain",
+        learners="one",
+        clusters="units",
+        without={"interval": "gives no interval", "losses": "needs fits to permuted labels"},
+    )
 
     def __init__(
         self,
@@ -102,29 +103,6 @@ class PermutationComplexityTest(HypothesisTest):
         # Small in-sample errors are evidence against the null hypothesis.
         fixed = question.with_hypothesis(Hypothesis(math.nan, "less"))
         self.question = fixed.ready(question.n_obs)
-
-    @classmethod
-    def from_losses(  # type: ignore[override]  # there is nothing to choose about them
-        cls, losses: Any, learner: str | int | None = None, other: str | int | None = None
-    ) -> Self:
-        """Refuse existing losses: the test needs fits to permuted labels.
-
-        Parameters
-        ----------
-        losses : Losses
-        learner, other : optional
-
-        Raises
-        ------
-        ValueError
-            Always.
-        """
-        if isinstance(losses, Losses) and not losses.design.learns:
-            cls.refuse_fixed_rules()
-        raise ValueError(
-            f"{cls.__name__} does not accept losses, because it needs fits to permuted labels: "
-            "make the test from X and y"
-        )
 
     @property
     def estimand(self) -> str:

@@ -15,11 +15,11 @@ from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem, warn_of_learners
+from ucvtest.inference.needs import Asked, Needs, refuse
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.options import check_response
-from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.serialising import Saved
 
@@ -43,6 +43,9 @@ SIZE = (6.4, 4.2)
 
 LONGEST, ROOM = 20, 60
 """Most characters of a name in the picture, and of all names side by side."""
+
+OF_LOSSES = Needs(designs="")
+"""Models are selected by means of losses."""
 
 BY_NUMBER = "number of the learner"
 """The label of the axis for learners without a complexity; pictures then show their names."""
@@ -419,8 +422,7 @@ def select_model(
         raise ValueError("learners must be a list or mapping of at least one learner")
     names = tuple(learners) if isinstance(learners, Mapping) else ()
     loss = chosen_loss(loss, scoring)
-    refuse_scores(loss, "select_model", scoring)
-    refuse_set_score(loss, "select_model")
+    refuse(OF_LOSSES, Asked(metric=loss, scoring=scoring), "select_model")
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     problem = Problem.of(
         X,

@@ -81,7 +81,6 @@ class LearningSets:
     def _of_design(cls, question: Question, design: Design) -> Self:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
-            question.check_losses()
             # All sets have the size of the first.
             given_splits, size = memoised(design, given_sets), int(design.learning[0].sum())
             sizes = _sizes_for_means(question, size)
@@ -89,12 +88,6 @@ class LearningSets:
                 question.labels
             )
             return cls(sizes, size, given_sets=given_splits, stratified=stratified)
-        if question.clusters is not None:
-            raise ValueError(
-                "scores with groups need learning sets of groups, which UStatisticTest draws "
-                "itself: make it from X and y"
-            )
-        question.check_values()
         n_classes = len(np.unique(question.target))
         if n_classes > 2:
             raise ValueError(

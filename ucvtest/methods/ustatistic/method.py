@@ -14,6 +14,7 @@ from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.finish import finish
+from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import (
@@ -269,19 +270,18 @@ class UStatisticTest(HypothesisTest):
     method_name = METHOD_NAME
     in_short = "all learning sets of one size"
     r_function = "ustat_test"
-    takes_auc = True
-    takes_metrics = True
-    takes_groups = True
-    takes_weights = True
-    options_limit_null = True
-    contrasts = CONTRASTS
-    admits = (
-        "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
-        "of every observation tested; scores under random splits with the same number of each "
-        "class in every learning set"
+    needs = Needs(
+        designs="random splits with learning sets of one size (RandomSplits, DisjointSets), with "
+        "the loss of every observation tested; scores under random splits with the same number of "
+        "each class in every learning set",
+        metrics=("loss", "auc", "metric"),
+        contrasts=CONTRASTS,
+        clusters="units",
+        weights=True,
+        several=True,
+        null_by_options=True,
+        null_of_auc=math.nan,
     )
-    default_auc = math.nan
-    judges_several = True
 
     learning_sets: LearningSets
     """The learning sets that the estimand is about."""

@@ -434,7 +434,7 @@ def test_every_class_in_one_run_and_some_twice(
     with new_run() as run:
         for place, name in enumerate(EVERY_CLASS):
             arguments, options = OPTIONS.get(name, ({}, {}))
-            if getattr(uv, name).needs_other:
+            if getattr(uv, name).needs.learners == "two":
                 arguments = {"other": "nearest_centroid", **arguments}
             test = getattr(uv, name)(X, y, "lda", **arguments)
             for number in ("", ".2") if place < 2 else ("",):

@@ -1,0 +1,162 @@
+"""Every test refuses what its needs do not allow, in the words of the table, before the first fit.
+
+A row of `QUESTIONS` asks what one row of `REFUSALS` is about, of any test: as the table reads it,
+and as a user calls it.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import ucvtest as uv
+from tests.support.samples import SMALL
+from ucvtest.inference.needs import FOR_FIXED_RULES, REFUSALS, Asked, Needs, Refusal, refuse, told
+from ucvtest.methods.registry import TESTS
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.named import as_smooth_metric
+from ucvtest.metrics.scorers import chosen_loss
+
+X, Y, _, GROUPS = SMALL
+LEARNERS: tuple[Any, Any] = (LogisticRegression(), LogisticRegression(C=2.0))
+RULES = {"a": X[:, 0], "b": X[:, 1]}
+CHANCES = {name: 1 / (1 + np.exp(-each)) for name, each in RULES.items()}
+LABELS = {name: (each > 0.5) * 1 for name, each in RULES.items()}
+FOLD = GROUPS % 4
+BLOCK = np.arange(24) // 4
+FORWARD = uv.designs.Design(np.arange(1, 6)[:, None] > BLOCK, np.arange(1, 6)[:, None] == BLOCK)
+OF_RULES = uv.designs.Design.of_fixed_rules(24)
+
+
+def given(cls: Any, loss: str | None = None, **options: Any) -> uv.Losses:
+    """Losses out of folds, as a test can be about them."""
+    loss = loss or cls.needs.only_loss or "zero_one"
+    predictions = {"auc": RULES, "log": CHANCES}.get(loss, LABELS)
+    return uv.Losses.from_predictions(Y, predictions, loss=loss, **({"fold": FOLD} | options))
+
+
+def from_losses(cls: Any, losses: uv.Losses, *learners: Any) -> Any:
+    return cls.from_losses(losses, *(learners or [0, 1][: 1 + cls.needs.compares]))
+
+
+def made(cls: Any, n_learners: int = 2, **options: Any) -> Any:
+    return cls(X, Y, *LEARNERS[: min(n_learners, 1 + cls.needs.compares)], **options)
+
+
+def in_time(cls: Any) -> Any:
+    """Losses of rows that were learnt from earlier ones."""
+    errors = np.stack([each != Y for each in LABELS.values()])[:, None] * FORWARD.testing
+    losses = uv.Losses.from_arrays(errors, FORWARD.learning, FORWARD.testing, loss="zero_one")
+    return from_losses(cls, losses)
+
+
+def of_auc(cls: Any) -> Any:
+    return from_losses(cls, given(cls, "auc"))
+
+
+def means_alone(cls: Any) -> Any:
+    return from_losses(cls, replace(given(cls), values=None, target=None))
+
+
+F1, R2 = as_smooth_metric("f1"), chosen_loss(None, "r2")
+
+QUESTIONS: dict[str, tuple[Asked, Callable[[Any], Any]]] = {
+    "fixed rules": (
+        Asked(given=True, design=OF_RULES),
+        lambda cls: from_losses(cls, given(cls, fold=None)),
+    ),
+    "losses": (Asked(given=True), lambda cls: from_losses(cls, given(cls))),
+    "splits in time": (Asked(metric=LOSSES["zero_one"], paired=True, design=FORWARD), in_time),
+    "ratio": (
+        Asked(contrast="ratio"),
+        lambda cls: uv.compare(X, Y, LEARNERS, cls.method_name, contrast="ratio"),
+    ),
+    "metric": (
+        Asked(metric=F1, given=True),
+        lambda cls: from_losses(cls, uv.Losses.from_predictions(Y, LABELS, metric="f1", fold=FOLD)),
+    ),
+    "weights of losses": (
+        Asked(weighted=True, given=True),
+        lambda cls: from_losses(cls, given(cls, "zero_one", sample_weight=1.0 + FOLD)),
+    ),
+    "weights": (Asked(weighted=True), lambda cls: made(cls, weights={"fit": 1.0 + FOLD})),
+    "score of one loss": (Asked(metric=R2, scoring="r2"), lambda cls: made(cls, scoring="r2")),
+    "loss": (Asked(metric="log", given=True), lambda cls: from_losses(cls, given(cls, "log"))),
+    "score of test sets": (
+        Asked(metric=R2, scoring="r2"),
+        lambda cls: made(cls, scoring="r2"),
+    ),
+    "AUC of rules": (
+        Asked(metric="auc", given=True),
+        lambda cls: from_losses(cls, given(cls, "auc")),
+    ),
+    "AUC": (Asked(metric="auc", given=True), lambda cls: from_losses(cls, given(cls, "auc"))),
+    "one learner": (Asked(paired=False), lambda cls: made(cls, 1)),
+    "two learners": (
+        Asked(paired=True, given=True),
+        lambda cls: from_losses(cls, given(cls), 0, 1),
+    ),
+    "clusters in time": (Asked(clusters=True), lambda cls: made(cls, groups=GROUPS)),
+    "clusters": (Asked(clusters=True), lambda cls: made(cls, groups=GROUPS)),
+    "score of test sets of clusters": (
+        Asked(metric=R2, scoring="r2", clusters=True),
+        lambda cls: made(cls, scoring="r2", groups=GROUPS),
+    ),
+    "scores of clusters": (
+        Asked(metric="auc", given=True, clusters=True),
+        lambda cls: from_losses(cls, given(cls, "auc", groups=GROUPS)),
+    ),
+    "means alone": (Asked(has_values=False, given=True), means_alone),
+    "null value": (Asked(null_value=0.2), lambda cls: made(cls, null_value=0.2)),
+    "one-sided": (Asked(alternative="less"), lambda cls: made(cls, alternative="less")),
+}
+
+CELLS = [
+    (test, row)
+    for row, (asked, _) in QUESTIONS.items()
+    for test, cls in TESTS.items()
+    if REFUSALS[row].applies(cls.needs, asked)
+    if row != "weights" or "weights" in inspect.signature(cls).parameters
+]
+"""The tests that refuse a question by their needs, and have an argument for it."""
+
+
+def first_that_applies(needs: Needs, asked: Asked) -> Refusal:
+    return next(each for each in REFUSALS.values() if each.applies(needs, asked))
+
+
+@pytest.mark.parametrize(("test", "row"), CELLS)
+def test_what_needs_do_not_allow_is_refused_before_the_first_fit(test, row, monkeypatch):
+    monkeypatch.setattr(LogisticRegression, "fit", None)
+    cls, (asked, call) = TESTS[test], QUESTIONS[row]
+    with pytest.raises(ValueError, match=r"\w") as refused:
+        call(cls)
+    refusal = first_that_applies(cls.needs, asked)
+    assert told(refusal, cls.needs, asked, cls.__name__) in str(refused.value)
+
+
+def test_every_row_of_the_table_is_asked():
+    assert list(QUESTIONS) == list(REFUSALS)
+    for row, (asked, _) in QUESTIONS.items():
+        if row not in {name for _, name in CELLS}:
+            # A need that no test of ours has.
+            with pytest.raises(ValueError, match=r"\w") as refused:
+                refuse(Needs(designs=""), asked, "SignTest")
+            assert "SignTest" in str(refused.value)
+
+
+def test_the_tests_of_fixed_rules_are_named():
+    fixed = {cls.__name__ for cls in TESTS.values() if cls.needs.fixed}
+    assert set(re.findall(r"\w+Test", FOR_FIXED_RULES)) == fixed
+
+
+def test_nothing_else_is_refused():
+    """What every test can be asked: a loss, a score of it, clusters and values, if these are."""
+    for cls in TESTS.values():
+        loss = cls.needs.only_loss or "zero_one"
+        refuse(cls.needs, Asked(metric=loss, design=OF_RULES), cls.__name__)
