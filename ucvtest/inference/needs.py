@@ -101,7 +101,7 @@ class Asked:
     metric: Any = None
     """The metric, or a loss as a user names it."""
     scoring: Any = None
-    """The score that a user named instead."""
+    """The score that a user named instead; of scores of whole test sets the metric knows it."""
     paired: bool | None = None
     """Whether two learners are compared; None where this is not known yet."""
     contrast: Contrast = "difference"
@@ -121,7 +121,6 @@ class Asked:
         hypothesis = question.asked_hypothesis
         return cls(
             metric=question.metric,
-            scoring=question.metric.name if isinstance(question.metric, SetScore) else None,
             paired=question.paired,
             null_value=hypothesis.null_value,
             alternative=hypothesis.alternative,
@@ -151,6 +150,12 @@ class Asked:
         """The metric as messages quote it."""
         name = "name" if isinstance(self.metric, Metric) else "__name__"
         return getattr(self.metric, name, self.metric)
+
+    @property
+    def score(self) -> Any:
+        """The score that was asked for; None where it was a loss."""
+        is_score = self.scoring is None and isinstance(self.metric, SetScore)
+        return self.name if is_score else self.scoring
 
     @property
     def in_time(self) -> bool:
@@ -234,8 +239,8 @@ REFUSALS: Mapping[str, Refusal] = {
         "HoldOutTest with weights=, or leave it out",
     ),
     "score of one loss": Refusal(
-        lambda needs, asked: _is_another_loss(needs, asked) and asked.scoring is not None,
-        "{test} is about loss={losses} alone, got scoring={scoring!r:.60}: leave scoring out, "
+        lambda needs, asked: _is_another_loss(needs, asked) and asked.score is not None,
+        "{test} is about loss={losses} alone, got scoring={score!r:.60}: leave scoring out, "
         "or use {scores}",
     ),
     "loss": Refusal(
@@ -325,6 +330,7 @@ def told(refusal: Refusal, needs: Needs, asked: Asked, test: str) -> str:
     return refusal.sentence.format(
         **vars(asked),
         name=asked.name,
+        score=asked.score,
         test=test,
         without=needs.without,
         losses=" or ".join(map(repr, needs.metrics)),
