@@ -18,11 +18,8 @@ from ucvtest.data.output import Output
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, documented, spelled_out
 from ucvtest.inference.finish import finish
-from ucvtest.inference.for_comparisons import ForComparisons
-from ucvtest.inference.for_users import ForUsers
+from ucvtest.inference.interface import Interface
 from ucvtest.inference.needs import Asked, Needs, refuse
-from ucvtest.inference.notes import about_clusters, about_positive, about_weights
-from ucvtest.inference.quantity import Quantity
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -41,7 +38,7 @@ LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
 
 
-class HypothesisTest(ForUsers, ForComparisons, ABC):
+class HypothesisTest(Interface, ABC):
     """A test about one learner, or about the difference of two, on one sample.
 
     Parameters
@@ -344,40 +341,11 @@ class HypothesisTest(ForUsers, ForComparisons, ABC):
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
             answer = self._answer(options, replace(execution, bar=bar))
-        if isinstance(answer, Answer):
-            seconds = time.perf_counter() - started
-            return finish(question, answer, self.method_name, seconds)
-        return replace(finished(question, answer), elapsed=time.perf_counter() - started)
+        return finish(question, answer, self.method_name, time.perf_counter() - started)
 
     @abstractmethod
-    def _answer(self, options: Any, execution: Execution) -> Answer | TestResult:
+    def _answer(self, options: Any, execution: Execution) -> Answer:
         """The answer, from the options of `fit` that were validated before any draw.
 
         The frame makes the result of it: see `Answer`.
         """
-
-
-def finished(question: Question, result: TestResult) -> TestResult:
-    """A result in the units of its question, and about its rows, classes, weights and clusters.
-
-    Of methods that do not give an `Answer` yet.
-    """
-    tables = {
-        title: {name: x.amount if isinstance(x, Quantity) else x for name, x in table.items()}
-        for title, table in result.tables.items()
-    }
-    result = replace(result, tables=tables)
-    rises = question.observed is not None and question.observed.losses.greater_is_better
-    if question.limited or result.rule is not None:
-        result = question.reported(result)
-    result = replace(
-        result,
-        notes=(*result.notes, *question.notes),
-        better="higher" if rises else result.better,
-    )
-    positive, ranked = question.positive_class, question.metric.ranks_pairs
-    if positive is not None:
-        result = about_positive(result, positive, ranked=ranked, paired=question.paired)
-    if question.weighted:
-        result = about_weights(result, question.weighted, question.worth)
-    return result if question.clusters is None else about_clusters(result, question.clusters)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ucvtest.inference.notes import (
     turned_aucs,
     weight_note,
 )
-from ucvtest.inference.quantity import Reported, of_one, spread
+from ucvtest.inference.quantity import Kind, Quantity, of_one, spread
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING, status_of_losses
 from ucvtest.inference.studentise import (
@@ -27,10 +27,13 @@ from ucvtest.inference.studentise import (
     studentise,
     without_answer,
 )
-from ucvtest.results.limits import LEVEL, limit_notes
+from ucvtest.metrics.base import Units
+from ucvtest.results.fields import Posterior
+from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
+from ucvtest.results.wording import LEVEL, limit_notes
 from ucvtest.stats.interval_rules import ChangedUnits
-from ucvtest.stats.limits import within
+from ucvtest.stats.wald import OTHER_SIDE, within
 
 
 def finish(
@@ -60,29 +63,31 @@ def finish(
     # In the units that were asked for; the shares of a posterior follow the estimand.
     tested = _tested(question, answer, worth)
     units, posterior = Reported(metric.units, question.paired, tested.estimate), answer.posterior
-    answers, asked = tested.status == "ok", question.asked_hypothesis
-    rule, statistic = tested.rule, units.number("odd", tested.statistic)
+    answers = tested.status == "ok"
     if answer.pvalue is not None:
         told_it = tested.status == answer.status
-        statistic = units.shown(answer.statistic) if told_it else math.nan
+        tested = replace(tested, statistic=units.shown(answer.statistic) if told_it else math.nan)
     if metric.units is not None:
-        shift = 0.0 if question.paired else metric.units.intercept
+        asked, rule = question.asked_hypothesis, tested.rule
         if rule is not None:
+            shift = 0.0 if question.paired else metric.units.intercept
             rule = ChangedUnits(rule, shift, metric.units.slope)
-            statistic = float(rule.statistic)
+        statistic = tested.statistic
+        if answer.pvalue is None:
+            statistic = units.number("odd", statistic) if rule is None else float(rule.statistic)
+        tested = replace(
+            tested,
+            estimate=units.number("value", tested.estimate),
+            se=units.number("spread", tested.se),
+            variance=units.number("square", tested.variance),
+            statistic=statistic,
+            null_value=units.number("value", tested.null_value),
+            alternative=OTHER_SIDE[tested.alternative] if units.turns else tested.alternative,
+            rule=rule,
+        )
         told: dict[str, Any] = dict.fromkeys(("loss", "metric"), metric.units.name)
         told |= {"null_value": asked.null_value, "alternative": asked.alternative}
         settings |= {name: x for name, x in told.items() if settings.get(name) is not None}
-    tested = replace(
-        tested,
-        estimate=units.number("value", tested.estimate),
-        se=units.number("spread", tested.se),
-        variance=units.number("square", tested.variance),
-        statistic=statistic,
-        null_value=units.number("value", tested.null_value),
-        alternative=answer.alternative or asked.alternative,
-        rule=rule,
-    )
     tables, diagnostics = dict(answer.tables), dict(answer.diagnostics)
     if answer.assumption is not None:
         diagnostics = {"assumption": answer.assumption, **diagnostics}
@@ -106,11 +111,16 @@ def finish(
             posterior = None
         else:
             tables["Posterior probabilities"] = posterior.table
-    shown_tables = {title: units.table(table) for title, table in tables.items()}
+    shown_tables = {
+        title: {name: units.shown(cells) for name, cells in table.items()}
+        for title, table in tables.items()
+    }
+    for table in shown_tables.values() if metric.units is not None else ():
+        units.turn(table)
     pictures = answer.pictures if answers or answer.posterior is None else {}
 
     # What the estimand can be, which limits are cut to; of losses without a name nothing is known.
-    bounds, limited = (-math.inf, math.inf), question.limited or rule is not None
+    bounds, limited = (-math.inf, math.inf), question.limited or tested.rule is not None
     limited = limited and not math.isnan(tested.interval(LEVEL)[0])
     if limited:
         limits = question.range_of(answer.contrast)
@@ -140,7 +150,9 @@ def finish(
             "smallest_group": int(sizes.min()),
             "largest_group": int(sizes.max()),
         }
-    rises = question.observed is not None and question.observed.losses.greater_is_better
+    higher = metric.greater_is_better if metric.units is None else units.turns
+    if question.observed is not None:
+        higher = higher or bool(question.observed.losses.greater_is_better)
     result = TestResult(
         **vars(tested),
         method=answer.method,
@@ -152,7 +164,7 @@ def finish(
         diagnostics={name: units.shown(x) for name, x in diagnostics.items()},
         tables=shown_tables,
         pictures={kind: units.shown(picture) for kind, picture in pictures.items()},
-        better="higher" if units.turns or metric.greater_is_better or rises else "lower",
+        better="higher" if higher else "lower",
         interval_name=answer.interval_name,
         null_hypothesis=answer.null_hypothesis,
         assumption=answer.assumption,
@@ -184,9 +196,7 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
     variance = float(answer.variances[0]) if len(answer.variances) else math.nan
     if observed is not None:
         # A difference can be tiny by rounding alone although its parts are not.
-        rounding = ROUNDING * float(
-            np.abs(np.nan_to_num(observed.losses.means[[*observed.places]])).max()
-        )
+        rounding = ROUNDING * float(np.abs(np.nan_to_num(observed.means_of_each[-2:])).max())
         if observed.paired and abs(estimate) <= rounding:
             estimate = 0.0
         varies = math.isfinite(estimate) and variance > rounding**2 and not observed.identical
@@ -210,3 +220,95 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
     if answer.pvalue is not None and status == answer.status:
         tested = replace(tested, pvalue=answer.pvalue, reference=answer.reference)
     return tested if answer.has_se else replace(tested, se=math.nan, variance=math.nan)
+
+
+def reported_row(question: Question, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with marked quantities and an interval, in the units of results."""
+    units = Reported(question.metric.units, question.paired, math.nan)
+    reported = {name: units.shown(x) for name, x in row.items()}
+    units.turn(reported)
+    interval = reported["conf_low"], reported["conf_high"]
+    reported["conf_low"], reported["conf_high"] = within(interval, question.range_of("difference"))
+    return reported
+
+
+@dataclass(frozen=True)
+class Reported:
+    """How quantities of a loss become those that are reported; unchanged where `units` is None."""
+
+    units: Units | None
+    paired: bool
+    """Whether the estimand is a difference of two learners."""
+    estimate: float
+    """Of the loss."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether the reported number rises where the loss falls."""
+        return self.units is not None and self.units.greater_is_better
+
+    def number(self, kind: Kind, amount: Any) -> Any:
+        """An amount, in the units of results."""
+        units = self.units
+        if units is None:
+            return amount
+        slope, shift = units.slope, 0.0 if self.paired else units.intercept
+        match kind:
+            case "value":
+                return shift + slope * amount
+            case "of_one":
+                return units.intercept + slope * amount
+            case "change":
+                return 0.0 + slope * amount
+            case "spread":
+                return abs(slope) * amount
+            case "square":
+                return slope**2 * amount
+            case "second_moment":
+                return slope**2 * amount + 2 * shift * slope * self.estimate + shift**2
+            case "odd":
+                return 0.0 - amount if self.turns else amount
+            case "per_unit":
+                return 0.0 + amount / slope
+            case "spread_per_unit":
+                return abs(0.0 + amount / slope)
+
+    def shown(self, marked: Any) -> Any:
+        """What is reported of a number, cells or a picture, with all its quantities."""
+        if isinstance(marked, tuple):
+            return tuple(map(self.shown, marked))
+        if not isinstance(marked, Quantity):
+            return marked
+        if self.units is None:
+            return marked.amount
+        if isinstance(marked.amount, tuple):
+            # The cells of errors that nobody knows are None.
+            return tuple(
+                None if cell is None else self.number(marked.kind, cell) for cell in marked.amount
+            )
+        if not isinstance(marked.amount, Picture):
+            return self.number(marked.kind, marked.amount)
+        step = -1 if self.turns else 1
+        layers = [
+            replace(
+                layer,
+                x=self.number(marked.kind, layer.x)[::step],
+                y=layer.y[::step],
+                width=None if layer.width is None else self.number("spread", layer.width),
+            )
+            for layer in marked.amount.layers
+        ]
+        return replace(marked.amount, layers=tuple(layers))
+
+    def posterior(self, posterior: Posterior) -> Posterior:
+        """The same probabilities of the reported number."""
+        sides = (posterior.p_left, posterior.p_right)
+        p_left, p_right = sides[::-1] if self.turns else sides
+        rope = self.number("spread", posterior.rope)
+        center = self.number("value", posterior.rope_center)
+        return Posterior(p_left, posterior.p_rope, p_right, rope, center)
+
+    def turn(self, table: dict[str, Any]) -> None:
+        """Exchange the ends of the intervals of a table, where a number turns round."""
+        if self.turns and {"conf_low", "conf_high"} <= set(table):
+            table["conf_low"], table["conf_high"] = table["conf_high"], table["conf_low"]

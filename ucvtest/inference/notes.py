@@ -7,18 +7,14 @@ from typing import Any
 
 from ucvtest.common.notes import Note, reworded
 from ucvtest.data.groups import Clusters, GroupWeight
-from ucvtest.data.positive_class import with_positive
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import (
     EFFECTIVE_GROUPS,
     EFFECTIVE_SIZE,
     N_WEIGHT_0,
-    WEIGHTS,
-    few_by_weight,
 )
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.fields import quiet_interval
-from ucvtest.results.limits import LEVEL, limit_notes
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import uneven_clusters
 from ucvtest.stats.wald import wald_interval
@@ -159,38 +155,6 @@ def of_clusters(notes: list[str], clusters: Clusters) -> list[str]:
     return listed + [*uneven_clusters(clusters.groups)] * (clusters.weight == "row")
 
 
-def about_positive(result: TestResult, positive: Any, *, ranked: bool, paired: bool) -> TestResult:
-    """A result that names its positive class in its estimand, and notes rankings that are turned.
-
-    As it is where it names one already. An AUC seems to be turned if its whole two-sided interval
-    lies below 0.5, whatever the alternative.
-    """
-    if POSITIVE_CLASS in result.diagnostics:
-        return result
-    upper_ends: dict[Any, float] = {}
-    if ranked and paired:
-        upper_ends = _upper_ends(result.tables.get("Learners", {}))
-    elif ranked:
-        interval = quiet_interval(replace(result, alternative="two-sided"), 0.05)
-        upper_ends = {result.settings.get("learner"): interval[1]}
-    turned = [
-        Note(
-            f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
-            f"with the class that is not {positive!r:.60}. If they are meant to, name that class "
-            "by pos_label.",
-            f"The AUC of {name} is below 0.5: is the other class meant (pos_label)?",
-        )
-        for name, high in upper_ends.items()
-        if high < 0.5
-    ]
-    return replace(
-        result,
-        estimand=with_positive(result.estimand, positive),
-        diagnostics={**result.diagnostics, POSITIVE_CLASS: positive},
-        notes=(*result.notes, *turned),
-    )
-
-
 def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
     """The upper end of each of two learners, from the table of them, which may have errors."""
     names = table.get("learner", ())
@@ -202,66 +166,3 @@ def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
         for estimate, se in numbers
     ]
     return dict(zip(names, upper_ends, strict=True))
-
-
-def about_weights(result: TestResult, where: str, worth: Mapping[str, Any]) -> TestResult:
-    """A result about rows that do not count alike, and says so.
-
-    There is no test where a few rows have nearly all of the weight.
-    """
-    # Those of tested rows, where a test knows them.
-    known = {name: result.settings[name] for name in worth if name in result.settings}
-    worth = {**worth, **known}
-    result = replace(result, settings={**result.settings, WEIGHTS: where, **worth})
-    if "fit" in where:
-        result = replace(result, estimand=f"{result.estimand} (rules learnt with weights)")
-    if not worth:
-        return result
-    note = (
-        "The estimate is a weighted mean over rows, which by their weights are worth "
-        f"{worth[EFFECTIVE_SIZE]:.4g} equal ones (Kish)"
-    )
-    if EFFECTIVE_GROUPS in worth:
-        note += f", and their clusters {worth[EFFECTIVE_GROUPS]:.4g} equal ones"
-    left_out = int(worth.get(N_WEIGHT_0, 0))
-    note += f". Rows of weight 0 were left out: {left_out}." if left_out else "."
-    result = replace(result, notes=(*result.notes, note))
-    status = few_by_weight(worth)
-    if status == "ok" or result.status != "ok":
-        return result
-    of_limits = limit_notes(result, LEVEL)
-    return replace(
-        result,
-        status=status,
-        notes=tuple(note for note in result.notes if note not in of_limits),
-        statistic=math.nan,
-        pvalue=math.nan,
-        df=math.nan,
-        reference="none",
-        rule=None,
-        posterior=None,
-    )
-
-
-def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
-    """A result that counted clusters as its observations, and says so."""
-    sizes = clusters.groups.sizes
-    rows_at_test = NEW_ROW[clusters.weight]
-    # All tests make the same assumption about their units.
-    rows, units = "independent observations", "independent clusters"
-    notes = [reworded(note, lambda text: text.replace(rows, units)) for note in result.notes]
-    if clusters.weight == "row":
-        notes += uneven_clusters(clusters.groups)
-    return replace(
-        result,
-        estimand=f"{result.estimand} ({rows_at_test})",
-        n_obs=clusters.groups.n_obs,
-        notes=tuple(notes),
-        settings={**result.settings, "group_weight": clusters.weight},
-        diagnostics={
-            **result.diagnostics,
-            "n_groups": clusters.n_groups,
-            "smallest_group": int(sizes.min()),
-            "largest_group": int(sizes.max()),
-        },
-    )

@@ -33,7 +33,6 @@ from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
-from ucvtest.inference.quantity import Reported
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
@@ -52,10 +51,6 @@ from ucvtest.metrics.ranges import (
 )
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
-from ucvtest.results.limits import bounded
-from ucvtest.results.result import TestResult
-from ucvtest.results.units import in_units_of
-from ucvtest.stats.limits import within
 from ucvtest.stats.wald import OTHER_SIDE
 
 
@@ -187,24 +182,6 @@ class Question(ABC):
                 f"null_value={null_value:g} is not a value that the {estimand} can have, which "
                 f"{range_in_words((low, high))}: change it{remedy}"
             )
-
-    def reported(self, result: TestResult) -> TestResult:
-        """A result in the units in which the question was asked, with limits that can be."""
-        units = self.metric.units
-        if units is not None:
-            result = in_units_of(units, result, paired=self.paired)
-        limits, of_one = self.range_of(result.contrast), self.range_of_one
-        if self.metric.per_test_set and not limits[0] <= result.estimate <= limits[1]:
-            # A user's function has the name of another score.
-            return result
-        return bounded(result, limits, of_one)
-
-    def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A row with marked quantities and an interval, in the units of results."""
-        reported = Reported(self.metric.units, self.paired, math.nan).table(row)
-        interval = reported["conf_low"], reported["conf_high"]
-        reported["conf_low"], reported["conf_high"] = within(interval, self.range_of("difference"))
-        return reported
 
     @abstractmethod
     def data(self, purpose: str) -> Problem:

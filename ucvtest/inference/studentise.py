@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ucvtest.inference import quantity
 from ucvtest.stats.interval_rules import Rule, StudentRule
@@ -138,33 +138,3 @@ def variance_table(
     table["conf_high"] = quantity.value(tuple(high for _, high in intervals))
     table["pvalue"] = tuple(studentised.pvalue for _, _, studentised in listed)
     return table
-
-
-@dataclass(frozen=True)
-class PerLearnerEstimates:
-    """Each of two learners by itself, in addition to the difference that a test is about.
-
-    Both parts are empty where there is one learner.
-    """
-
-    tables: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
-    """As a table of a result."""
-    diagnostics: dict[str, float] = field(default_factory=dict)
-    """The same numbers as diagnostics of a result."""
-
-    @classmethod
-    def of_errors(
-        cls, names: Iterable[Any], estimates: Iterable[float], errors: Iterable[float]
-    ) -> Self:
-        """From the error (or AUC) of each, and its standard error: NaN if there is none."""
-        keys = ("estimate_learner", "estimate_other", "se_learner", "se_other")
-        errors_or_aucs, se = tuple(estimates), tuple(errors)
-        table = {"learner": tuple(map(str, names)), "estimate": errors_or_aucs, "se": se}
-        return cls({"Learners": table}, dict(zip(keys, (*errors_or_aucs, *se), strict=True)))
-
-    @classmethod
-    def of_variances(cls, names: Iterable[Any], values: Iterable[tuple[float, float]]) -> Self:
-        """From the estimate of each, and its variance, which an unbiased one can have below 0."""
-        pairs = list(values)
-        errors = [math.sqrt(variance) if variance >= 0 else math.nan for _, variance in pairs]
-        return cls.of_errors(names, [estimate for estimate, _ in pairs], errors)

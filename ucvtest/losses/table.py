@@ -635,7 +635,10 @@ class LossDifference:
     @property
     def means_of_each(self) -> np.ndarray:
         """The means of resamples of each, (1, R), or (3, R) for two learners."""
-        return np.stack([contrast.means for contrast in self.each])
+        if self.other is None:
+            return self.means[None]
+        of_learners = self.losses.means
+        return np.stack([self.means, of_learners[self.learner], of_learners[self.other]])
 
     @property
     def places(self) -> tuple[int, ...]:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ucvtest.common.checks import check_is_float, is_number
-from ucvtest.stats.limits import holding, within
-from ucvtest.stats.wald import wald_interval
+from ucvtest.stats.wald import holding, wald_interval, within
 
 if TYPE_CHECKING:
     from ucvtest.results.result import TestResult

@@ -17,7 +17,6 @@ from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, in_brief
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha, quiet_interval
-from ucvtest.results.limits import notes_at
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
     Grid,
@@ -34,6 +33,7 @@ from ucvtest.results.text_tables import (
 from ucvtest.results.wording import (
     direction,
     is_studentised,
+    notes_at,
     percent,
     verdict,
 )

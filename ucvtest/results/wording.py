@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ucvtest.common.notes import Note
 from ucvtest.data.groups import Groups
-from ucvtest.results.fields import Posterior, check_alpha, quiet_interval
+from ucvtest.results.fields import Posterior, check_alpha, method_interval, quiet_interval
 from ucvtest.results.result import TestResult
+from ucvtest.stats.wald import holding, within
 
 SAME_LOSSES = (
     "degenerate: the two learners had the same loss at every observation in every fit, so there is "
@@ -66,6 +67,12 @@ SAME_RANKING = (
     "compare rules that differ"
 )
 """The same of two fixed rules, of which only the ranking counts."""
+
+LEVEL = 0.05
+"""Of the interval that notes of results are about, and of tables."""
+
+UNSEEN = 1e-9
+"""Changes of a limit that nobody sees."""
 
 LONGEST_NAME = 40
 """Characters of a learner's name that sentences and pictures still show."""
@@ -291,3 +298,46 @@ def uneven_clusters(groups: Groups) -> Iterator[str]:
             "78 to 93% of the samples.",
             "Intervals can be too short, because sizes of clusters differ much.",
         )
+
+
+def limit_notes(result: TestResult, alpha: float) -> list[str]:
+    """What became of the limits that the method gives at this level."""
+    interval = method_interval(result, alpha)
+    if math.isnan(interval[0]):
+        return []
+    held_interval = holding(interval, result.estimate, result.alternative, alpha)
+    level, notes = f"{percent(1 - alpha)} {result.interval_name}", []
+    if _limits_differ(interval, held_interval):
+        notes.append(
+            f"The {level} of the method leaves out its own estimate, and was extended to it."
+        )
+    limit_rows = zip(
+        ("lower", "upper"), ("smallest", "largest"), held_interval, result.bounds, strict=True
+    )
+    cut = within(held_interval, result.bounds)
+    for (limit_name, extreme, held_end, bound), cut_end in zip(limit_rows, cut, strict=True):
+        if _limits_differ((held_end,), (cut_end,)):
+            notes.append(
+                f"The {limit_name} limit of the {level} was cut at {bound:g}, the {extreme} "
+                "possible value of the estimand."
+            )
+    if _limits_differ((result.estimate,), within((result.estimate, 0.0), result.bounds)[:1]):
+        notes.append(
+            "The estimate itself lies outside of what the estimand can be, as one that was "
+            "corrected for bias may."
+        )
+    return notes
+
+
+def notes_at(result: TestResult, alpha: float) -> tuple[str, ...]:
+    """The notes of a result, with those on its limits at another level than 95%."""
+    notes_at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
+    return (*result.notes, *(note for note in notes_at_level if note not in result.notes))
+
+
+def _limits_differ(old_limits: tuple[float, ...], new_limits: tuple[float, ...]) -> bool:
+    pairs = zip(old_limits, new_limits, strict=True)
+    return any(
+        math.isfinite(old_limit) and abs(old_limit - new_limit) > UNSEEN
+        for old_limit, new_limit in pairs
+    )

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import Clusters, Groups, units_of
+from ucvtest.common.notes import Note
+from ucvtest.data.groups import Clusters, Groups
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
@@ -18,6 +19,7 @@ from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.needs import Asked, refuse
+from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.drawn_designs import refuse_single_classes, scheme_of
@@ -27,12 +29,14 @@ from ucvtest.methods.classical.many_pairs import (
     of_plain_means,
     student_numbers,
 )
-from ucvtest.methods.classical.words_of_losses import notes_on_losses
+from ucvtest.methods.classical.survival_of_rules import turned_risks
 from ucvtest.metrics.base import when_learning_from
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
+
+LOSSES_OF_CLASSES = ("zero_one", "log")
 
 
 class ResamplingTest(HypothesisTest):
@@ -168,8 +172,10 @@ class ResamplingTest(HypothesisTest):
         # Some take the losses of clusters in the place of those of rows.
         observed = observed if answer.observed is None else answer.observed
         losses, design = observed.losses, observed.design
-        clusters = self.tested_clusters(observed) if losses.metric.of_survival else None
-        notes = [*answer.notes, *notes_on_losses(observed, clusters)]
+        notes = [*answer.notes]
+        if observed.diagnostics or losses.target is not None:
+            clusters = self.tested_clusters(observed) if losses.metric.of_survival else None
+            notes += notes_on_losses(observed, clusters)
         drawn_design = self.design if question.observed is None else design
         settings = {
             "design": losses.settings.get("design") or drawn_design.words,
@@ -219,9 +225,36 @@ class ResamplingTest(HypothesisTest):
         if not observed.design.learns:
             return of_these_rules(observed)
         size, subject = self._learn_size(observed.design), observed.losses.in_words
-        units = units_of(self.question.clusters, "clusters")
+        units = "observations" if self.question.clusters is None else "clusters"
         if observed.paired:
             subject = f"difference in {subject}"
         if kind == "conditional":
             return f"{subject} of these rules fitted to {size} {units} each"
         return f"{subject} {when_learning_from(size, units)}"
+
+
+def notes_on_losses(observed: LossDifference, clusters: Clusters | None) -> list[str]:
+    """Notes on means of parts, ties, classes that were not learnt, and predictions turned round.
+
+    Rows that are sorted by class leave learning sets without some classes.
+    """
+    losses, design, notes = observed.losses, observed.design, list[str]()
+    if losses.metric.linearised and design.n_resamples > 1:
+        notes.append(OF_EXPECTED_PARTS)
+    if observed.diagnostics:
+        notes += one_class_and_tie_notes(observed.diagnostics)
+    if losses.target is not None and losses.loss in LOSSES_OF_CLASSES and design.learns:
+        unlearnt = np.zeros(design.n_resamples, dtype=bool)
+        for code in np.unique(losses.target):
+            members = losses.target == code
+            tested, learnt = design.testing[:, members], design.learning[:, members]
+            unlearnt |= tested.any(axis=1) & ~learnt.any(axis=1)
+        if unlearnt.any():
+            resamples = f"{unlearnt.sum()} of {len(unlearnt)} resamples"
+            absent = f"In {resamples} a tested class does not occur in the learning set"
+            text = (
+                f"{absent}, so it cannot be predicted. If rows are sorted, shuffle them "
+                "(shuffle=True); if a class is rare, use a stratified splitter."
+            )
+            notes.append(Note(text, f"{absent}."))
+    return notes + (turned_risks(observed, clusters) if losses.metric.of_survival else [])

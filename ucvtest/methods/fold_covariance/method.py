@@ -8,6 +8,7 @@ from ucvtest.data.groups import units_of
 from ucvtest.designs.design import learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import KFold
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.needs import Needs
@@ -19,7 +20,7 @@ from ucvtest.methods.fold_covariance.options import (
     FoldScheme,
     Rho,
 )
-from ucvtest.methods.fold_covariance.reporting import result_from
+from ucvtest.methods.fold_covariance.reporting import answer_from
 from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
 
@@ -178,13 +179,12 @@ class FoldCovarianceTest(HypothesisTest):
         """The options of `fit`, validated."""
         return FoldCovarianceOptions.of(rho, n_repeats, self._scheme)
 
-    def _answer(self, options: FoldCovarianceOptions, execution: Execution) -> TestResult:
+    def _answer(self, options: FoldCovarianceOptions, execution: Execution) -> Answer:
         question, scheme = self.question, self._scheme
         method_settings = scheme.settings | options.settings | question.seed_settings(execution)
-        return result_from(
+        return answer_from(
             estimate(question, scheme, options, execution),
             scheme.estimator,
             estimand=self.estimand,
-            n_obs=question.n_obs,
-            settings=question.settings(self.method_name) | method_settings,
+            settings=method_settings,
         )

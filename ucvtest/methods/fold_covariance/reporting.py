@@ -1,22 +1,24 @@
 """The result of `FoldCovarianceTest`: status, diagnostics, tables, pictures, notes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import one_class_and_tie_notes
-from ucvtest.inference.studentise import TABLE_ALPHA, PerLearnerEstimates, variance_table
+from ucvtest.inference.quantity import Quantity
+from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.methods.fold_covariance.estimation import FoldCovarianceEstimates
 from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
-from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_LOSSES, no_spread
 
-Table = Mapping[str, tuple[Any, ...]]
+Table = Mapping[str, Any]
 
 ESTIMATE_WORDS: Mapping[Estimator, str] = {
     "jackknife": "jackknife error",
@@ -44,33 +46,32 @@ NO_ASSUMPTION = (
 )
 
 
-def result_from(
+def answer_from(
     estimates: FoldCovarianceEstimates,
     estimator: Estimator,
     *,
     estimand: str,
-    n_obs: int,
     settings: Mapping[str, Any],
-) -> TestResult:
-    """The result of a test, except its seconds."""
+) -> Answer:
+    """The answer of a test."""
     decomposition, source = estimates.decomposition, estimates.source
     status = _status(decomposition, identical=source.identical, paired=source.paired)
-    per_learner = _own_values(decomposition, estimates.learner_losses, settings)
+    # Of each of two learners alone, from its losses (R, n), under the same assumption.
+    learner_decompositions = [replace(decomposition, e=e) for e in estimates.learner_losses]
     pictures = {
         "admissible": _admissible_picture(decomposition),
         "sensitivity": _sensitivity_picture(decomposition),
     }
-    return TestResult(
-        **vars(decomposition.studentised(decomposition.variance(decomposition.rho), status)),
+    return Answer.of_tested(
+        decomposition.studentised(decomposition.variance(decomposition.rho), status),
+        [(own.mean, own.variance(own.rho)) for own in learner_decompositions],
         method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
         estimand=estimand,
-        n_obs=n_obs,
         n_fits=source.n_fits,
-        elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(decomposition) | per_learner.diagnostics | source.counts,
+        diagnostics=_diagnostics(decomposition) | source.counts,
         notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts)),
-        tables={**per_learner.tables, **_tables(decomposition)},
+        tables=_tables(decomposition),
         pictures={kind: picture for kind, picture in pictures.items() if picture is not None},
         assumption=_assumption(decomposition),
     )
@@ -105,23 +106,20 @@ def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
     """The moments, the variances, and the covariances under the assumption."""
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     values: dict[str, Any] = {
-        **decomposition.moments,
-        "lambda3": math.nan,
-        "variance_independent": decomposition.independent,
-        "admissible_low": decomposition.admissible[0],
-        "admissible_high": decomposition.admissible[1],
+        **{name: _marked(name, moment) for name, moment in decomposition.moments.items()},
+        "lambda3": quantity.square(math.nan),
+        "variance_independent": quantity.square(decomposition.independent),
+        "admissible_low": quantity.square(decomposition.admissible[0]),
+        "admissible_high": quantity.square(decomposition.admissible[1]),
         "rho": decomposition.rho,
     }
     del values["mean"]
-    assumed = _assumption(decomposition)
-    if assumed is not None:
-        values["assumption"] = assumed
     values |= {
         "rho_flip": decomposition.rho_flip,
-        "sigma_squared": sigma_squared,
-        "omega": omega,
-        "gamma": gamma,
-        "fold_means": decomposition.fold_means,
+        "sigma_squared": quantity.square(sigma_squared),
+        "omega": quantity.square(omega),
+        "gamma": quantity.square(gamma),
+        "fold_means": quantity.value(decomposition.fold_means),
     }
     return values | ({"variance": decomposition.name} if decomposition.name else {})
 
@@ -129,18 +127,9 @@ def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
 # ------------------------------------------------------------------------------- tables
 
 
-def _own_values(
-    decomposition: Decomposition, learner_losses: Sequence[np.ndarray], settings: Mapping[str, Any]
-) -> PerLearnerEstimates:
-    """Results from losses (R, n) of each of two learners alone, under the same assumption."""
-    if not learner_losses:
-        return PerLearnerEstimates()
-    learner_decompositions = [replace(decomposition, e=e) for e in learner_losses]
-    values = [
-        (learner_decomposition.mean, learner_decomposition.variance(learner_decomposition.rho))
-        for learner_decomposition in learner_decompositions
-    ]
-    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
+def _marked(name: str, moment: float) -> Quantity:
+    """A moment, which s1, s2 and s3 contain the squared mean in."""
+    return quantity.second_moment(moment) if name[0] == "s" else quantity.square(moment)
 
 
 def _tables(decomposition: Decomposition) -> dict[str, Table]:
@@ -153,7 +142,9 @@ def _tables(decomposition: Decomposition) -> dict[str, Table]:
     tables: dict[str, Table] = {
         "Moments": {
             "moment": tuple(MOMENTS),
-            "estimate": tuple(decomposition.moments.get(name, math.nan) for name in MOMENTS),
+            "estimate": tuple(
+                _marked(name, decomposition.moments.get(name, math.nan)) for name in MOMENTS
+            ),
             "unbiased_for": tuple(MOMENTS.values()),
         },
         "Variances": _variance_table("variance", decomposition, variances),
@@ -165,9 +156,9 @@ def _tables(decomposition: Decomposition) -> dict[str, Table]:
         intervals = [studentised.interval() for studentised in tests]
         tables["Sensitivity to rho"] = {
             "rho": tuple(rhos),
-            "se": tuple(studentised.se for studentised in tests),
-            "conf_low": tuple(low for low, _ in intervals),
-            "conf_high": tuple(high for _, high in intervals),
+            "se": quantity.spread(tuple(studentised.se for studentised in tests)),
+            "conf_low": quantity.value(tuple(low for low, _ in intervals)),
+            "conf_high": quantity.value(tuple(high for _, high in intervals)),
             "pvalue": tuple(studentised.pvalue for studentised in tests),
         }
     if math.isnan(decomposition.hypothesis.null_value):

@@ -8,8 +8,10 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
 from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.finish import reported_row
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
@@ -24,7 +26,7 @@ from ucvtest.methods.influence.options import (
     named_loss,
 )
 from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, layout_of_losses
-from ucvtest.methods.influence.reporting import option_settings, records, result_from
+from ucvtest.methods.influence.reporting import answer_from, option_settings, records
 from ucvtest.methods.influence.variances import study_variances
 from ucvtest.results.result import TestResult
 
@@ -329,7 +331,7 @@ class InfluenceFunctionTest(HypothesisTest):
                 estimates = self._estimates(options, replace(execution, bar=bar))
                 studied = study_variances(question.hypothesis, layout, options.scheme, estimates)
                 variance_records = records(options.scheme, estimates.source.n_fits, studied)
-                rows += [question.reported_row(row) for row in variance_records]
+                rows += [reported_row(question, row) for row in variance_records]
         return pd.DataFrame(rows)
 
     def _estimates(self, options: InfluenceOptions, execution: Execution) -> InfluenceEstimates:
@@ -339,14 +341,10 @@ class InfluenceFunctionTest(HypothesisTest):
             return estimate_given(layout, losses, execution.generator)
         return estimate(self.question.data("a repeat"), layout, options, execution)
 
-    def _answer(self, options: InfluenceOptions, execution: Execution) -> TestResult:
+    def _answer(self, options: InfluenceOptions, execution: Execution) -> Answer:
         question, layout = self.question, self._layout
         if options.max_seconds is not None:
             options = options.within(layout, question.data("a repeat"), execution)
         estimates = self._estimates(options, execution)
         method_settings = option_settings(layout, options) | question.seed_settings(execution)
-        return result_from(
-            *(layout, options, estimates, question),
-            n_obs=question.n_obs,
-            settings=question.settings(self.method_name) | method_settings,
-        )
+        return answer_from(layout, options, estimates, question, method_settings)

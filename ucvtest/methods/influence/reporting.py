@@ -6,6 +6,7 @@ from typing import Any
 
 from ucvtest.data.groups import units_of
 from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import variance_table
@@ -19,7 +20,6 @@ from ucvtest.methods.influence.variances import (
     study_variances,
 )
 from ucvtest.metrics.base import when_learning_from
-from ucvtest.results.result import TestResult
 
 FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
 """With fewer observations than this in a class, tests with the influence variance reject several
@@ -54,19 +54,16 @@ NO_SHARE = (
 )
 
 
-def result_from(
+def answer_from(
     layout: Layout,
     options: InfluenceOptions,
     estimates: InfluenceEstimates,
     question: Question,
-    *,
-    n_obs: int,
     settings: Mapping[str, Any],
-) -> TestResult:
-    """The result of a test, except its seconds."""
+) -> Answer:
+    """The answer of a test."""
     scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
     studied = study_variances(hypothesis, layout, scheme, estimates)
-    per_learner = own_values(layout, options, estimates, settings)
     table = variance_table(
         (name, studied_variance.mc_se, studied_variance.test)
         for name, studied_variance in studied.items()
@@ -74,18 +71,16 @@ def result_from(
     tested = not math.isnan(hypothesis.null_value)
     by_pairs = scheme == "bootstrap" and layout.ranks_pairs
     scheme_words = "leave-pair-out bootstrap" if by_pairs else SCHEME_WORDS[scheme]
-    return TestResult(
-        **vars(studied[options.variance].test),
+    return Answer.of_tested(
+        studied[options.variance].test,
+        own_values(layout, options, estimates),
         method=f"Influence-function test by {scheme_words}",
         estimand=_estimand(layout, scheme, question),
-        n_obs=n_obs,
         n_fits=source.n_fits,
-        elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(options, estimates, studied) | per_learner.diagnostics,
+        diagnostics=_diagnostics(options, estimates, studied),
         notes=_notes(layout, options, estimates, tested=tested),
-        tables={**per_learner.tables, "Variances": table},
-        better="higher" if layout.ranks_pairs else "lower",
+        tables={"Variances": table},
     )
 
 
@@ -127,21 +122,22 @@ def _diagnostics(
         "training_sets": total,
         "training_sets_per_test": 1.0 if options.scheme in SINGLE else sets_per_test,
         "one_class_fits": source.one_class_fits,
-        "influence": influence.values,
-        "term_1": influence.first,
-        "term_2": influence.second,
-        "term_3": influence.third,
+        "influence": quantity.change(influence.values),
+        "term_1": quantity.change(influence.first),
+        "term_2": quantity.change(influence.second),
+        "term_3": quantity.change(influence.third),
         **{
-            f"variance_{name}": studied_variance.test.variance
+            f"variance_{name}": quantity.square(studied_variance.test.variance)
             for name, studied_variance in studied.items()
         },
         **source.ties,
     }
     if options.scheme != "kfold":
-        diagnostics["mc_se_estimate"] = mc_se_of_estimate(options.scheme, estimates)
-        diagnostics["mc_se_variance"] = studied[options.variance].mc_se
+        mc_se = mc_se_of_estimate(options.scheme, estimates)
+        diagnostics["mc_se_estimate"] = quantity.spread(mc_se)
+        diagnostics["mc_se_variance"] = quantity.square(studied[options.variance].mc_se)
     if options.scheme not in SINGLE:
-        diagnostics["mc_bias_variance"] = influence.mc_bias_variance
+        diagnostics["mc_bias_variance"] = quantity.square(influence.mc_bias_variance)
     return diagnostics
 
 

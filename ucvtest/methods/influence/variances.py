@@ -1,15 +1,13 @@
 """The variance estimates of a scheme, and the test with each of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ucvtest.inference.studentise import (
     Hypothesis,
-    PerLearnerEstimates,
     Studentised,
     on_logit_scale,
     studentise,
@@ -77,14 +75,11 @@ def study_variances(
 
 
 def own_values(
-    layout: Layout,
-    options: InfluenceOptions,
-    estimates: InfluenceEstimates,
-    settings: Mapping[str, Any],
-) -> PerLearnerEstimates:
-    """The estimates of each of two learners alone, with the error by the same variance."""
+    layout: Layout, options: InfluenceOptions, estimates: InfluenceEstimates
+) -> list[tuple[float, float]]:
+    """The estimates of each of two learners alone, with their squared errors by that variance."""
     if not estimates.source.paired:
-        return PerLearnerEstimates()
+        return []
     hypothesis = Hypothesis(math.nan, "two-sided")
     studied_learners = [
         study_variances(
@@ -96,8 +91,7 @@ def own_values(
         for k, influence in enumerate(estimates.learner_influences, start=1)
     ]
     tests = [studied[options.variance].test for studied in studied_learners]
-    names = (settings["learner"], settings["other"])
-    return PerLearnerEstimates.of_errors(names, [t.estimate for t in tests], [t.se for t in tests])
+    return [(test.estimate, test.se**2) for test in tests]
 
 
 def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:

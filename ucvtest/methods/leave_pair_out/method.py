@@ -10,6 +10,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.groups import units_of
 from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.needs import Needs
@@ -27,7 +28,7 @@ from ucvtest.methods.leave_pair_out.options import (
     check_clusters,
     check_labels,
 )
-from ucvtest.methods.leave_pair_out.reporting import result_from
+from ucvtest.methods.leave_pair_out.reporting import answer_from
 from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
 
@@ -283,7 +284,7 @@ class LeavePairOutTest(HypothesisTest):
             )
         return options
 
-    def _answer(self, options: LeavePairOutOptions, execution: Execution) -> TestResult:
+    def _answer(self, options: LeavePairOutOptions, execution: Execution) -> Answer:
         question = self.question
         labels = question.target == 1.0
         errors = errors_for(question, execution)
@@ -292,16 +293,15 @@ class LeavePairOutTest(HypothesisTest):
             seconds = options.max_seconds
             labelings = affordable_labelings(question, errors, seconds, execution)
             options = options.within(labelings, sizes)
-        settings = question.settings(self.method_name) | {"learn_size": question.n_units - 2}
-        settings |= options.settings()
+        settings = {"learn_size": question.n_units - 2, **options.settings()}
         # Given scores keep their seed, unless settings are simulated.
         simulated = options.pvalue == "empirical"
         settings |= {"rng": execution.seed} if simulated else question.seed_settings(execution)
-        settings.setdefault("rng", None)
-        return result_from(
+        settings.setdefault("rng", question.settings(self.method_name).get("rng"))
+        return answer_from(
             options,
             sizes,
-            estimate(errors, labels, options, execution, settings["learner"]),
+            estimate(errors, labels, options, execution, question.learner_names[0]),
             estimand=self.estimand,
             settings=settings,
             exchangeable=errors.exchangeable,

@@ -6,11 +6,11 @@ from typing import Any
 
 from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.codes.null_distributions import NullDistribution
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes
 from ucvtest.methods.leave_pair_out.estimation import LeavePairOutEstimates
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, PValue, Sizes
 from ucvtest.results.plot_data import Layer, Picture
-from ucvtest.results.result import TestResult
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.monte_carlo import pvalue_error
 
@@ -34,7 +34,7 @@ NOT_SET = ("other", "other_backend", "alternative", "null_value")
 """Settings of other tests that are not a choice here."""
 
 
-def result_from(
+def answer_from(
     options: LeavePairOutOptions,
     sizes: Sizes,
     estimates: LeavePairOutEstimates,
@@ -42,21 +42,18 @@ def result_from(
     estimand: str,
     settings: Mapping[str, Any],
     exchangeable: ExchangeableLabels | None = None,
-) -> TestResult:
-    """The result of a test, except its seconds."""
+) -> Answer:
+    """The answer of a test."""
     hypothesis = _NULL_HYPOTHESIS[options.pvalue]
     if exchangeable is not None:
         hypothesis = exchangeable.in_words
     u = estimates.n_errors / sizes.n_pairs
     pvalue, largest_null = _pvalue(options, sizes, estimates)
     null = estimates.nulls.get(largest_null)
-    return TestResult(
-        estimate=1.0 - u,
-        se=math.nan,
-        variance=math.nan,
+    return Answer(
+        estimates=(1.0 - u,),
         statistic=u,
         pvalue=pvalue,
-        df=math.nan,
         null_value=0.5,
         alternative="greater",
         method="Leave-pair-out test of label independence",
@@ -65,15 +62,13 @@ def result_from(
         if estimates.sequence is None
         else "sequential permutation",
         status=_status(sizes, estimates),
-        n_obs=sizes.n_obs,
         n_fits=estimates.n_labelings * sizes.n_fits,
-        elapsed=math.nan,
-        settings={key: value for key, value in settings.items() if key not in NOT_SET},
+        settings=settings,
+        not_settings=NOT_SET,
         diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
         notes=_notes(options, sizes, estimates, pvalue, largest_null),
         tables=_tables(options, sizes, estimates),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
-        better="higher",
         null_hypothesis=hypothesis,
     )
 

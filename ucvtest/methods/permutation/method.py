@@ -4,6 +4,7 @@ import math
 from typing import Any, Literal, Unpack
 
 from ucvtest.common.execution import Execution
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import OfData, Run
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.needs import Needs
@@ -14,7 +15,7 @@ from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
 from ucvtest.methods.permutation.options import PermutationOptions, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
-from ucvtest.methods.permutation.reporting import result_from
+from ucvtest.methods.permutation.reporting import answer_from
 from ucvtest.results.result import TestResult
 
 
@@ -195,7 +196,7 @@ class PermutationComplexityTest(HypothesisTest):
         (learner,) = self.question.learners.values()
         return learner
 
-    def _answer(self, options: PermutationOptions, execution: Execution) -> TestResult:
+    def _answer(self, options: PermutationOptions, execution: Execution) -> Answer:
         question, learner, relabeling = self.question, self._learner, self._relabeling
         sample, loss = question.data("a permutation test").sample, question.loss
         if options.max_seconds is not None:
@@ -208,12 +209,12 @@ class PermutationComplexityTest(HypothesisTest):
         else:
             estimates = from_labelings(sample, learner, loss, options, execution, relabeling)
         seed = question.seed_settings(execution)
-        return result_from(
+        return answer_from(
             sample,
             loss,
             options,
             estimates,
             estimand=self.estimand,
-            settings=question.settings(self.method_name) | options.settings | seed,
+            settings=options.settings | seed,
             relabeling=relabeling,
         )

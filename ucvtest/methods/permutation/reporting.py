@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.sample import Sample
+from ucvtest.inference import quantity
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
+from ucvtest.inference.quantity import Quantity
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small
 from ucvtest.methods.permutation.options import LEAST_PERMUTATIONS, PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.metrics.loss import Loss
 from ucvtest.results.plot_data import Layer, Picture
-from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import pvalue_error
 
 LEAST_FOR_TEST = 19
@@ -29,7 +31,7 @@ LABELS: Mapping[Sampling, str] = {
 }
 
 
-def result_from(
+def answer_from(
     sample: Sample,
     loss: Loss,
     options: PermutationOptions,
@@ -38,30 +40,25 @@ def result_from(
     estimand: str,
     settings: Mapping[str, Any],
     relabeling: Relabeling | None = None,
-) -> TestResult:
-    """The result of a test, except its seconds."""
+) -> Answer:
+    """The answer of a test."""
     pvalue = _pvalue(options, estimates)
     # Bounds are proved for independent observations.
     bounds = {} if relabeling is not None else _bounds(sample, loss, options, estimates)
     null = INDEPENDENCE if relabeling is None else relabeling.exchangeable.in_words
     tested = not math.isnan(pvalue)
     matrix = {} if loss.matrix is None else {"loss_matrix": loss.matrix.tolist()}
-    return TestResult(
-        estimate=estimates.e_out,
-        se=math.nan,
-        variance=math.nan,
-        statistic=estimates.e_in,
+    return Answer(
+        estimates=(estimates.e_out,),
+        statistic=quantity.of_one(estimates.e_in),
         pvalue=pvalue,
-        df=math.nan,
         null_value=math.nan,
         alternative="less",
         method="Permutation test and estimate of out-of-sample error",
         estimand=estimand,
         reference=_reference(options, estimates),
         status=_status(options),
-        n_obs=sample.n_obs,
         n_fits=estimates.n_fits,
-        elapsed=math.nan,
         settings={**settings, **matrix},
         diagnostics=_diagnostics(options, estimates, pvalue, bounds, null),
         notes=_notes(sample, loss, options, estimates, bounds),
@@ -132,18 +129,19 @@ def _diagnostics(
     null: str,
 ) -> dict[str, Any]:
     diagnostics: dict[str, Any] = {
-        "e_in": estimates.e_in,
-        "e_gen": estimates.e_gen,
+        "e_in": quantity.of_one(estimates.e_in),
+        "e_gen": quantity.change(estimates.e_gen),
         "p_in": estimates.p_in,
-        "mc_se_estimate": estimates.mc_se["e_gen"],
+        "mc_se_estimate": quantity.spread(estimates.mc_se["e_gen"]),
         "mc_se_p_in": estimates.mc_se["p_in"],
         **bounds,
         "one_class_fits": estimates.one_class_fits,
         **estimates.ties,
     }
     if estimates.relabeled is not None:
-        diagnostics["e_in_permuted"] = estimates.relabeled.mean("e_in")
-        diagnostics["mc_se_e_in_permuted"] = estimates.relabeled.mc_se("e_in")
+        diagnostics["e_in_permuted"] = quantity.of_one(estimates.relabeled.mean("e_in"))
+        mc_se = quantity.spread(estimates.relabeled.mc_se("e_in"))
+        diagnostics["mc_se_e_in_permuted"] = mc_se
     if not math.isnan(pvalue):
         if estimates.sequence is not None:
             diagnostics["mc_se_pvalue"] = estimates.sequence.error
@@ -161,13 +159,18 @@ def _diagnostics(
 
 def _tables(
     options: PermutationOptions, estimates: PermutationEstimates, bounds: Mapping[str, float]
-) -> dict[str, dict[str, tuple[Any, ...]]]:
+) -> dict[str, dict[str, Any]]:
     e_gen_error, p_in_error = estimates.mc_se["e_gen"], estimates.mc_se["p_in"]
-    tables: dict[str, dict[str, tuple[Any, ...]]] = {
+    tables: dict[str, dict[str, Any]] = {
         "Parts": {
             "part": ("e_in", "e_gen", "e_out", "P_in"),
-            "value": (estimates.e_in, estimates.e_gen, estimates.e_out, estimates.p_in),
-            "mc_se": (0.0, e_gen_error, e_gen_error, p_in_error),
+            "value": (
+                quantity.of_one(estimates.e_in),
+                quantity.change(estimates.e_gen),
+                quantity.of_one(estimates.e_out),
+                estimates.p_in,
+            ),
+            "mc_se": (*map(quantity.spread, (0.0, e_gen_error, e_gen_error)), p_in_error),
         }
     }
     if bounds:
@@ -181,7 +184,7 @@ def _tables(
 
 def _pictures(
     loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
-) -> dict[str, Picture]:
+) -> dict[str, Quantity]:
     """In-sample errors on drawn labels as bars, and the one on the real labels."""
     relabeled = estimates.relabeled
     if relabeled is None:
@@ -202,7 +205,7 @@ def _pictures(
             Layer("vertical", x=estimates.e_in, label="observed labels", role="estimate"),
         ),
     )
-    return {"null distribution": picture}
+    return {"null distribution": quantity.value(picture)}
 
 
 def _notes(

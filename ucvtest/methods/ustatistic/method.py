@@ -514,14 +514,16 @@ class UStatisticTest(HypothesisTest):
         )
         if self.learning_sets.given_sets is not None:
             return options
-        options = within_memory(self.question, self.learning_sets, options, len(self.learners))
+        options = within_memory(
+            self.question, self.learning_sets, options, len(self.question.learners)
+        )
         if options.n_pairs == "auto" or max_fits is not None:
-            check_budget(self.learning_sets, options, len(self.learners))
+            check_budget(self.learning_sets, options, len(self.question.learners))
         return options
 
     def least_fits(self, options: UStatisticOptions) -> int:
         """See `HypothesisTest.least_fits`."""
-        return least_fits(self.learning_sets, options, len(self.learners))
+        return least_fits(self.learning_sets, options, len(self.question.learners))
 
     def within_fits(self, options: UStatisticOptions, most_fits: int) -> UStatisticOptions:
         """See `HypothesisTest.within_fits`."""

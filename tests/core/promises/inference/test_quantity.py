@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import skew
 
 from ucvtest.inference import quantity
-from ucvtest.inference.quantity import Reported
+from ucvtest.inference.finish import Reported
 from ucvtest.metrics.base import Units
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
@@ -52,7 +52,9 @@ def test_cells_and_pictures_turn_round():
         "conf_low": quantity.value((0.1, 0.2)),
         "conf_high": quantity.value((0.3, 0.4)),
     }
-    assert reported.table(table) == {
+    shown = {name: reported.shown(cells) for name, cells in table.items()}
+    reported.turn(shown)
+    assert shown == {
         "name": ("a", "b"),
         "estimate": (0.75, 2.0),
         "mc_se": (None, 4.0),

@@ -1,25 +1,34 @@
-"""What users read of a test beside its result: formulas, and the parts of its question."""
+"""What users read of a test, and comparisons, plans and budgets ask of it, beside its result."""
 
+import copy
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ucvtest.data.formula import columns_named, read_formula
-from ucvtest.data.groups import Clusters
+from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.designs.design import Design
+from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
+from ucvtest.losses.table import Losses
 from ucvtest.metrics.base import Metric
+from ucvtest.results.columns import PairNumbers
+from ucvtest.results.joint_result import JointResult
+from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class ForUsers:
+class Interface:
     """The part of `HypothesisTest` that computes nothing."""
 
     question: Question
@@ -168,3 +177,62 @@ class ForUsers:
     def alternative(self) -> Alternative:
         """H1: "two-sided", "less" or "greater"."""
         return self.hypothesis.alternative
+
+    # -------------------------------------------------------------------- for comparisons
+
+    def asking(self, question: Question) -> Self:
+        """The same test, with the same options, of another question about the same sample."""
+        test = copy.copy(self)
+        test.question = question
+        return test
+
+    def shared_design(
+        self, fit_options: Mapping[str, Any]
+    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """The design whose losses are shared with other tests, and the options of `fit` left over.
+
+        No design where the test draws its own learning sets.
+        """
+        return None, fit_options
+
+    def least_fits(self, options: Any) -> int:
+        """Fits of its learners that a test with learning sets of its own takes at least.
+
+        Raises
+        ------
+        ValueError
+            If a test does not say.
+        """
+        raise ValueError(
+            f"max_seconds is not for {type(self).__name__}, whose number of fits is not known: "
+            "leave it out"
+        )
+
+    def within_fits(self, options: Any, most_fits: int) -> Any:
+        """The options with at most this number of fits, no fewer than `least_fits`."""
+        return options
+
+    def check_test_sets(self, design: Design) -> None:
+        """Refuse test sets on which the test would have no estimate; before the first fit."""
+        return
+
+    def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
+        """The numbers of this test for many pairs (M, 2) of the learners of its losses.
+
+        None where it knows no shorter way than one pair after the other.
+        """
+        return None
+
+    @classmethod
+    def joint_result(
+        cls, losses: Losses, group_weight: GroupWeight = "group"
+    ) -> JointResult | None:
+        """The test of all learners at once, where there is one."""
+        return None
+
+    @classmethod
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """The results of tests of each learner, by name, and of pairs, with what joins them."""
+        raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
