@@ -1,6 +1,6 @@
 """What a test needs of a question, declared once, and the one table of what it refuses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 
@@ -194,10 +194,10 @@ def _is_another_loss(needs: Needs, asked: Asked) -> bool:
 
 
 class Refusal(NamedTuple):
-    """What a test refuses to be asked, and what it then tells, with the remedy."""
+    """What tests refuse to be asked, and the sentence with the remedy, about a test by its name."""
 
     applies: Callable[[Needs, Asked], bool]
-    sentence: str
+    sentence: Callable[[Needs, Asked, str], str]
 
 
 REFUSALS: Mapping[str, Refusal] = {
@@ -206,86 +206,110 @@ REFUSALS: Mapping[str, Refusal] = {
         lambda needs, asked: (
             not needs.fixed and asked.given and asked.design is not None and not asked.design.learns
         ),
-        "the losses are of fixed rules, which have learnt nothing from these observations, and "
-        f"{{test}} is about learning: use {FOR_FIXED_RULES}",
+        lambda needs, asked, test: (
+            "the losses are of fixed rules, which have learnt nothing from these observations, and "
+            f"{test} is about learning: use {FOR_FIXED_RULES}"
+        ),
     ),
     "losses": Refusal(
         lambda needs, asked: "losses" in needs.without and asked.given,
-        "{test} does not accept losses, because it {without[losses]}: make the test from X and y",
+        lambda needs, asked, test: (
+            f"{test} does not accept losses, because it {needs.without['losses']}: make the test "
+            "from X and y"
+        ),
     ),
     "splits in time": Refusal(
         lambda needs, asked: needs.compares and not needs.time and asked.in_time,
-        "the splits go through time (each learns from rows before those that it tests), and {test} "
-        "is for splits of a sample without an order: use DieboldMarianoTest",
+        lambda needs, asked, test: (
+            "the splits go through time (each learns from rows before those that it tests), and "
+            f"{test} is for splits of a sample without an order: use DieboldMarianoTest"
+        ),
     ),
     "ratio": Refusal(
         lambda needs, asked: needs.compares and asked.contrast not in needs.contrasts,
-        "{test} tests no {contrast}: use the test 'ustatistic', or contrast='difference'",
+        lambda needs, asked, test: (
+            f"{test} tests no {asked.contrast}: use the test 'ustatistic', or contrast='difference'"
+        ),
     ),
     "metric": Refusal(
         lambda needs, asked: asked.kind == "metric" and "metric" not in needs.metrics,
-        "metric={name!r:.60} is not for {test}: use uv.UStatisticTest, uv.CrossValidationWaldTest "
-        "or uv.HoldOutTest, or a loss",
+        lambda needs, asked, test: (
+            f"metric={asked.name!r:.60} is not for {test}: use uv.UStatisticTest, "
+            "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
+        ),
     ),
     "weights of losses": Refusal(
         lambda needs, asked: not needs.weights and asked.weighted and asked.given,
-        "{test} counts rows alike, and these losses are weighted: use HoldOutTest, for folds "
-        "CorrectedTTest, or leave out the weights (weights=, or sample_weight= of "
-        "Losses.from_predictions)",
+        lambda needs, asked, test: (
+            f"{test} counts rows alike, and these losses are weighted: use HoldOutTest, for folds "
+            "CorrectedTTest, or leave out the weights (weights=, or sample_weight= of "
+            "Losses.from_predictions)"
+        ),
     ),
     "weights": Refusal(
         lambda needs, asked: not needs.weights and asked.weighted,
-        "{test} counts rows alike: use UStatisticTest, CorrectedTTest, CrossValidationWaldTest or "
-        "HoldOutTest with weights=, or leave it out",
+        lambda needs, asked, test: (
+            f"{test} counts rows alike: use UStatisticTest, CorrectedTTest, "
+            "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
+        ),
     ),
     "score of one loss": Refusal(
         lambda needs, asked: _is_another_loss(needs, asked) and asked.score is not None,
-        "{test} is about loss={losses} alone, got scoring={score!r:.60}: leave scoring out, "
-        "or use {scores}",
+        lambda needs, asked, test: (
+            f"{test} is about loss={_quoted(needs.metrics)} alone, got "
+            f"scoring={asked.score!r:.60}: leave scoring out, or use "
+            f"{_quoted(SCORE_OF[kind] for kind in needs.metrics if kind in SCORE_OF)}"
+        ),
     ),
     "loss": Refusal(
         _is_another_loss,
-        "loss must be {losses} for {test}, got {name!r:.60}: leave loss out, or make the losses "
-        "with loss={losses}",
+        lambda needs, asked, test: (
+            f"loss must be {_quoted(needs.metrics)} for {test}, got {asked.name!r:.60}: leave loss "
+            f"out, or make the losses with loss={_quoted(needs.metrics)}"
+        ),
     ),
     "score of test sets": Refusal(
         lambda needs, asked: asked.kind == "set_score" and needs.values,
-        "scoring={name!r} is one number for each test set, but {test} needs one for each "
-        f"observation: use {FOR_SET_SCORES}",
-    ),
-    "AUC of rules": Refusal(
-        lambda needs, asked: (
-            asked.kind == "auc" and "auc" not in needs.metrics and needs.fixed and not needs.time
+        lambda needs, asked, test: (
+            f"scoring={asked.name!r} is one number for each test set, but {test} needs one for "
+            f"each observation: use {FOR_SET_SCORES}"
         ),
-        "{auc} keeps decision scores, but {test} needs the loss of every observation: use "
-        "{losses_for_auc}, or DeLongTest, which is about the AUC",
     ),
     "AUC": Refusal(
         lambda needs, asked: asked.kind == "auc" and "auc" not in needs.metrics,
-        "{auc} keeps decision scores, but {test} needs the loss of every observation: use "
-        "{losses_for_auc}",
+        lambda needs, asked, test: (
+            f"{_auc_and_losses(asked)[0]} keeps decision scores, but {test} needs the loss of "
+            f"every observation: use {_auc_and_losses(asked)[1]}"
+            + (", or DeLongTest, which is about the AUC" if needs.fixed and not needs.time else "")
+        ),
     ),
     "one learner": Refusal(
         lambda needs, asked: needs.learners == "two" and asked.paired is False,
-        "{test} compares two learners: pass other",
+        lambda needs, asked, test: f"{test} compares two learners: pass other",
     ),
     "two learners": Refusal(
         lambda needs, asked: needs.learners == "one" and asked.paired is True,
-        "{test} does not compare learners: leave other out, or use InfluenceFunctionTest",
+        lambda needs, asked, test: (
+            f"{test} does not compare learners: leave other out, or use InfluenceFunctionTest"
+        ),
     ),
     "clusters in time": Refusal(
         lambda needs, asked: needs.clusters == "refused" and asked.clusters and needs.time,
-        "groups does not apply to {test}, which is about rows in the order of time: leave it out, "
-        f"or, {BLOCKS}",
+        lambda needs, asked, test: (
+            f"groups does not apply to {test}, which is about rows in the order of time: leave it "
+            f"out, or, {BLOCKS}"
+        ),
     ),
     "clusters": Refusal(
         lambda needs, asked: needs.clusters == "refused" and asked.clusters,
-        NO_GROUPS,
+        lambda needs, asked, test: NO_GROUPS.format(test=test),
     ),
     "score of test sets of clusters": Refusal(
         lambda needs, asked: asked.kind == "set_score" and asked.clusters,
-        "scoring={name!r} is one number for each test set, but a test that allows for groups needs "
-        f"one for each observation: use {FOR_SET_SCORES}",
+        lambda needs, asked, test: (
+            f"scoring={asked.name!r} is one number for each test set, but a test that allows for "
+            f"groups needs one for each observation: use {FOR_SET_SCORES}"
+        ),
     ),
     "scores of clusters": Refusal(
         lambda needs, asked: (
@@ -295,17 +319,26 @@ REFUSALS: Mapping[str, Refusal] = {
             and needs.values
             and needs.clusters == "units"
         ),
-        "scores with groups need learning sets of groups, which {test} draws itself: make it from "
-        "X and y",
+        lambda needs, asked, test: (
+            f"scores with groups need learning sets of groups, which {test} draws itself: make it "
+            "from X and y"
+        ),
     ),
-    "means alone": Refusal(lambda needs, asked: needs.values and not asked.has_values, MEANS_ONLY),
+    "means alone": Refusal(
+        lambda needs, asked: needs.values and not asked.has_values,
+        lambda needs, asked, test: MEANS_ONLY,
+    ),
     "null value": Refusal(
         lambda needs, asked: "null_value" in needs.without and asked.null_value != 0,
-        "null_value must be 0, got {null_value:g}: {without[null_value]}",
+        lambda needs, asked, test: (
+            f"null_value must be 0, got {asked.null_value:g}: {needs.without['null_value']}"
+        ),
     ),
     "one-sided": Refusal(
         lambda needs, asked: "alternative" in needs.without and asked.alternative != "two-sided",
-        "alternative={alternative!r} {without[alternative]}",
+        lambda needs, asked, test: (
+            f"alternative={asked.alternative!r} {needs.without['alternative']}"
+        ),
     ),
 }
 """What tests refuse, in the order in which they look: the first that applies is told."""
@@ -321,22 +354,15 @@ def refuse(needs: Needs, asked: Asked, test: str) -> None:
     """
     for refusal in REFUSALS.values():
         if refusal.applies(needs, asked):
-            raise ValueError(told(refusal, needs, asked, test))
+            raise ValueError(refusal.sentence(needs, asked, test))
 
 
-def told(refusal: Refusal, needs: Needs, asked: Asked, test: str) -> str:
-    """The sentence of a refusal, about a test of this name."""
-    by_scoring = asked.scoring is not None
-    return refusal.sentence.format(
-        **vars(asked),
-        name=asked.name,
-        score=asked.score,
-        test=test,
-        without=needs.without,
-        losses=" or ".join(map(repr, needs.metrics)),
-        scores=" or ".join(repr(SCORE_OF[kind]) for kind in needs.metrics if kind in SCORE_OF),
-        auc=f"scoring={asked.scoring!r:.60}" if by_scoring else "'auc'",
-        losses_for_auc=(
-            "scoring='accuracy' or 'neg_log_loss'" if by_scoring else "'zero_one' or 'log'"
-        ),
-    )
+def _quoted(names: Iterable[str]) -> str:
+    return " or ".join(map(repr, names))
+
+
+def _auc_and_losses(asked: Asked) -> tuple[str, str]:
+    """The AUC as it was named, and other names of this kind."""
+    if asked.scoring is None:
+        return "'auc'", "'zero_one' or 'log'"
+    return f"scoring={asked.scoring!r:.60}", "scoring='accuracy' or 'neg_log_loss'"

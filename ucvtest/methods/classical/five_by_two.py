@@ -173,8 +173,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         _FiveByTwoTest.needs,
         without={
             "interval": "gives no interval",
-            "alternative": "cannot be tested by a sum of squares: use 'two-sided', or "
-            "FiveByTwoTTest",
+            "alternative": "cannot be tested by a sum of squares: use 'two-sided', or a t test",
         },
     )
 

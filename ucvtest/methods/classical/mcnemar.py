@@ -110,10 +110,7 @@ class McNemarTest(ResamplingTest):
         learners="two",
         clusters="rows",
         fixed=True,
-        without={
-            "null_value": "McNemar's test is about equal error rates; use CrossValidationWaldTest "
-            "for another difference"
-        },
+        without={"null_value": "it tests equal error rates; leave it out, or use another test"},
     )
     default_design = HoldOut(1 / 3)
 
