@@ -363,7 +363,7 @@ def _evaluate_learner(
     execution: Execution,
 ) -> dict[str, int]:
     """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
-    evaluator = Evaluator.run_by(execution, problem.sample, learner, problem.output)
+    evaluator = Evaluator(problem.sample, learner, problem.output, execution)
     places = np.concatenate([[0], np.cumsum(design.n_tested)])
     ties: Counter[str] = Counter()
     batch_size = execution.batch_size

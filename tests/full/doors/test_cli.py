@@ -670,8 +670,8 @@ def test_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.budget", "evaluation.time_budget"):
-        monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
+    for module in ("comparison.budget", "methods.ustatistic.budget"):
+        monkeypatch.setattr(f"ucvtest.{module}.decided_fits", allowed)
     rounds = [f"ucvtest.methods.permutation.{name}.rounds_within" for name in ("estimation",)]
     rounds.append("ucvtest.methods.permutation.criteria.rounds_within")
     for name in rounds:

@@ -238,9 +238,9 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     path = tmp_path / "run.json"
     learners = {"one": Counted(), "two": Counted(1)}
     test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
-    allowed = iter([80, 90])
+    allowed = iter([40, 45])
     monkeypatch.setattr(
-        "ucvtest.evaluation.time_budget.fits_within", lambda *arguments: next(allowed)
+        "ucvtest.evaluation.time_budget.rounds_within", lambda *arguments: next(allowed)
     )
     first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
@@ -270,7 +270,7 @@ def fitted(seconds, total, n_fits):
     execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(clock=Clock(seconds)))
     if total is not None:
         execution.announce_total(total)
-    evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(Counted()), "label")
+    evaluator = Evaluator(SAMPLE, as_learner(Counted()), "label", execution)
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
     evaluator.predict(learning, ~learning, np.arange(n_fits))
     return execution
@@ -296,7 +296,7 @@ def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
     clock, found = FitClock(), []
     progress = Progress(clock=clock)
     execution = Execution(np.random.default_rng(0), 0, 1, progress=progress)
-    evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(clock.learner(seconds)), "label")
+    evaluator = Evaluator(SAMPLE, as_learner(clock.learner(seconds)), "label", execution)
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (120, 1)), axis=1)
     with patch.object(Execution, "count_fits", lambda execution, number: found.append(number)):
         evaluator.predict(learning, ~learning, np.arange(120))
@@ -350,7 +350,7 @@ def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
 
 def labelings_are_kept(kept, learner):
     execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(kept))
-    evaluator = Evaluator.run_by(execution, SAMPLE, learner, "score")
+    evaluator = Evaluator(SAMPLE, learner, "score", execution)
     labels = np.random.default_rng(0).permuted(np.tile(SAMPLE.target, (6, 1)), axis=1)
     first = evaluator.predict_labelings(labels, np.arange(6)).values
     n_fits = Counted.n_fits
