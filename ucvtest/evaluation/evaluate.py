@@ -107,12 +107,12 @@ def evaluate(
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
     checkpoint : path, optional
-        A file that keeps finished work (JSON, one object a line): the predictions of learners that
-        are fitted one by one, every few seconds. After an interrupt or a crash, the same call
-        continues from there, to the losses of an uninterrupted call. With ``rng=None`` the resumed
-        call reuses the original seed. A file of other data, learners, design, seed or versions of
-        packages is refused, as is one that was changed or that another call is writing. `compare`
-        says how a learner is identified.
+        A folder that keeps finished work: the predictions of learners that are fitted one by one,
+        every few seconds. After an interrupt or a crash, the same call continues from there, to the
+        losses of an uninterrupted call. With ``rng=None`` the resumed call reuses the original
+        seed. A folder of other data, learners, design, seed or versions of packages is refused, as
+        is one that is damaged or that another call is writing. `compare` says how a learner is
+        identified.
     weights : array-like, shape (n,), str or mapping, optional
         How much rows count: see the tests. With weights in the loss, values are linearised: their
         mean is the weighted mean.
