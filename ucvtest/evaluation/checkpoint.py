@@ -152,7 +152,8 @@ class Checkpoint(KnownFits):
 
         self._names = [(learner, name) for name, learner in learners.items()]
         self._seed = seed
-        described = {"learners": list(learners.items()), **question, "rng": seed}
+        named = {f"learner {name}": learner for name, learner in learners.items()}
+        described = {"learners": ", ".join(learners), **named, **question, "rng": seed}
         for name, value in described.items():
             # What can be read is kept as it is, everything else by what it is.
             if value is None or isinstance(value, (bool, str)) or is_integer(value):

@@ -147,7 +147,7 @@ CHANGED = {
     "rng was 4, now 5": {"rng": 5},
     "X differs": {"X": X + 1e-9},
     "y differs": {"y": 1 - Y},
-    "learners differs": {"learners": {"one": Counted(), "two": Counted(2)}},
+    "learner two differs": {"learners": {"one": Counted(), "two": Counted(2)}},
     "tests differs": {"tests": "corrected_t"},
     "loss was None, now 'squared'": {"loss": "squared"},
     "max_seconds was None, now '50'": {"max_seconds": 50},

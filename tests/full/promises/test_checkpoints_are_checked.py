@@ -184,7 +184,7 @@ def test_predictions_of_a_learner_with_edited_data_are_not_taken(tmp_path):
     evaluated(tmp_path / "run", learner)
     evaluated(tmp_path / "run", learner)
     limits["low"] += 1.0
-    with pytest.raises(ValueError, match="is of another call: learners differs"):
+    with pytest.raises(ValueError, match="is of another call: learner own differs"):
         evaluated(tmp_path / "run", learner)
 
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_recognized_is_refused_with_what_to_do(tmp_path):
             log.write("fit\n")
             return nearest(X_train, y_train, X_test)
 
-        with pytest.raises(ValueError, match=r"recognize learners .*cannot pickle.*open files"):
+        with pytest.raises(ValueError, match=r"recognize learner own .*cannot pickle.*open files"):
             evaluated(tmp_path / "run", logging)
     assert not (tmp_path / "run").exists()
 

@@ -132,7 +132,7 @@ test_that("a comparison that was broken off goes on from its folder", {
   expect_match(message_of(broken_at(8)), "power cut")
   before <- fits
   # Another function, or one with another value enclosed, is another learner.
-  expect_match(message_of(broken_at(Inf, dropped = 2)), "is of another call: learners differs")
+  expect_match(message_of(broken_at(Inf, dropped = 2)), "is of another call: learner own differs")
   expect_equal(fits, before)
   again <- broken_at(Inf)
   expect_lt(fits - before, 10)
