@@ -93,6 +93,9 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]  # joblib is not typed
         if isinstance(getattr(value, "__wrapped__", None), FunctionType):
             # Compiled or cached.
             return [value.__wrapped__]
+        if value is np.random.mtrand._rand:  # noqa: SLF001
+            # The global generator, which SciPy's distributions hold. Each process has its own.
+            return []
         if hasattr(value, "content_of_learner"):
             # Learners of other languages state it themselves.
             return list(value.content_of_learner)

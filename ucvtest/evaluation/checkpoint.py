@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from importlib.metadata import version
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -92,6 +93,9 @@ class KnownFits:
 FORMAT = "ucvtest.checkpoint"
 FORMAT_VERSION = 2
 
+PACKAGES = {"jax": "jax", "numpy": "numpy", "sklearn": "scikit-learn"}
+"""Packages that may be behind any learner, by the names of their modules."""
+
 CALL, KEPT = "call.json", "[0-9]*.npz"
 """The names of files; finished work is numbered in its order."""
 
@@ -154,6 +158,8 @@ class Checkpoint(KnownFits):
         self._seed = seed
         named = {f"learner {name}": learner for name, learner in learners.items()}
         described = {"learners": ", ".join(learners), **named, **question, "rng": seed}
+        for package, distribution in PACKAGES.items():
+            self._question[f"version of {package}"] = version(distribution)
         for name, value in described.items():
             # What can be read is kept as it is, everything else by what it is.
             if value is None or isinstance(value, (bool, str)) or is_integer(value):
@@ -268,13 +274,10 @@ class Checkpoint(KnownFits):
     def _write(self, **parts: Any) -> None:
         """Write a file, and have it on the disk when this returns."""
         if self._header is None:
-            self._header = {
-                "format": FORMAT,
-                "version": FORMAT_VERSION,
-                "seed": self._seed,
-                "asked": self._question,
-            }
-            write_whole(self.path / CALL, json.dumps(self._header))
+            header = {"format": FORMAT, "version": FORMAT_VERSION, "seed": self._seed}
+            header["asked"] = self._question
+            write_whole(self.path / CALL, json.dumps(header))
+            self._header = header
         file = BytesIO()
         np.savez_compressed(file, **parts)
         self._n_kept += 1

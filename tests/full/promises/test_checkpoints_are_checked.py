@@ -236,8 +236,11 @@ def test_data_are_known_by_their_values_and_not_by_their_layout():
     circle = [1]
     circle.append(circle)
     assert digest("X", circle) == digest("X", circle)
-    # Of strings in a set, whose order changes with the process.
-    code = "from ucvtest.common.digest import digest; print(digest('', {'x', 'y', 1, None})[0])"
+    # The order of strings in a set, and NumPy's global generator, change with the process.
+    code = (
+        "from scipy.stats import uniform; from ucvtest.common.digest import digest; "
+        "print(digest('', [{'x', 'y', 1, None}, uniform()])[0])"
+    )
     done = [
         subprocess.run(
             [sys.executable, "-c", code],
