@@ -1,17 +1,18 @@
 """What a call has finished, kept in a folder to go on from.
 
 The file call.json has the question. Every other file has predictions of some fits of learners that
-are fitted one by one, a finished result, or a number that the clock decided, in NumPy's format
-without pickle, which has check sums. Every file is written whole. One call at a time writes. Each
-fit is known by what decides it: the learner's name, its learning and test set, its seed and labels.
+are fitted one by one, a finished result, or a number that the clock decided, as JSON with the check
+sum of gzip. Every file is written whole. One call at a time writes. Each fit is known by what
+decides it: the learner's name, its learning and test set, its seed and labels.
 """
 
+import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from importlib.metadata import version
-from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +26,6 @@ from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
-from ucvtest.losses.files import DAMAGED
 
 MOST_BYTES = 2**29
 """Memory that predictions may take: half a gigabyte. Fits beyond it are done again."""
@@ -96,7 +96,7 @@ FORMAT_VERSION = 2
 PACKAGES = {"jax": "jax", "numpy": "numpy", "sklearn": "scikit-learn"}
 """Packages that may be behind any learner, by the names of their modules."""
 
-CALL, KEPT = "call.json", "[0-9]*.npz"
+CALL, KEPT = "call.json", "[0-9]*.json.gz"
 """The names of files; finished work is numbered in its order."""
 
 
@@ -174,7 +174,7 @@ class Checkpoint(KnownFits):
         try:
             for file in sorted(self.path.glob(KEPT)):
                 self._read(file)
-        except DAMAGED as error:
+        except (*UNUSABLE, OSError, EOFError, zlib.error) as error:
             raise self._unusable(f"{file.name}: {error}") from error
 
     def __enter__(self) -> Self:
@@ -249,7 +249,7 @@ class Checkpoint(KnownFits):
         """A number that was decided by the clock: the one of the first call."""
         if name not in self._decided:
             self._decided[name] = decide()
-            self._write(decided=name, value=self._decided[name])
+            self._write(decided={name: self._decided[name]})
         return self._decided[name]
 
     def result(self, key: Sequence[str]) -> Any:
@@ -258,12 +258,11 @@ class Checkpoint(KnownFits):
 
     def keep_result(self, key: Sequence[str], value: Mapping[str, Any]) -> None:
         """Keep a finished result, which `result` then knows."""
-        self._write(result=json.dumps(key), value=json.dumps(value, allow_nan=False))
+        self._write(result={json.dumps(key): value})
 
     def _keep(self, keys: list[str], tested: list[np.ndarray]) -> None:
         self._values.update(zip(keys, tested, strict=True))
-        ends = np.cumsum([len(values) for values in tested])
-        self._write(fits=keys, ends=ends, value=np.concatenate(tested))
+        self._write(fits={key: rows.tolist() for key, rows in zip(keys, tested, strict=True)})
 
     def _name(self, learner: Learner) -> str:
         """The name that the user gave, which another call knows too."""
@@ -278,23 +277,18 @@ class Checkpoint(KnownFits):
             header["asked"] = self._question
             write_whole(self.path / CALL, json.dumps(header))
             self._header = header
-        file = BytesIO()
-        np.savez_compressed(file, **parts)
         self._n_kept += 1
-        write_whole(self.path / f"{self._n_kept:08}.npz", file.getvalue())
+        content = gzip.compress(json.dumps(parts).encode())
+        write_whole(self.path / f"{self._n_kept:08}.json.gz", content)
 
     def _read(self, file: Path) -> None:
         """Read what `_write` wrote."""
-        self._n_kept = int(file.stem)
-        with np.load(file, allow_pickle=False) as parts:
-            value = parts["value"]
-            if "fits" in parts:
-                fits = np.split(value, parts["ends"][:-1])
-                self._values.update(zip(parts["fits"].tolist(), fits, strict=True))
-            elif "result" in parts:
-                self._results[str(parts["result"])] = json.loads(str(value))
-            else:
-                self._decided[str(parts["decided"])] = int(value)
+        self._n_kept = int(file.name.partition(".")[0])
+        parts = json.loads(gzip.decompress(file.read_bytes()))
+        fits = parts.get("fits", {})
+        self._values.update({key: np.array(values, dtype=float) for key, values in fits.items()})
+        self._results.update(parts.get("result", {}))
+        self._decided.update(parts.get("decided", {}))
 
 
 def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:

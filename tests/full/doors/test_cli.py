@@ -700,7 +700,7 @@ def test_checkpoints(folder: Path) -> None:
     line = f"{TWO} --other majority --test ustatistic --checkpoint kept --n-pairs"
     for _ in range(2):
         assert len(answer(f"{line} 400")["results"]) == 3
-        assert len([*Path("kept").glob("*.npz")]) == 3
+        assert len([*Path("kept").glob("*.json.gz")]) == 3
     assert "is of another call: tests differs" in typed(f"{line} 401").stderr
 
 

@@ -1,5 +1,7 @@
 """Calls that go on from a folder: the same results, and nothing finished is fitted again."""
 
+import gzip
+import json
 import re
 from unittest.mock import patch
 
@@ -100,7 +102,8 @@ def test_a_comparison_goes_on_to_the_same_results(tmp_path, counting, tests, sto
         uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1, checkpoint=path)
     assert counting.n_fits == stop
     counting.stops_after, counting.n_fits = None, 0
-    kept = sum(len(np.load(file).get("fits", ())) for file in path.glob("*.npz"))
+    files = [json.loads(gzip.decompress(file.read_bytes())) for file in path.glob("*.json.gz")]
+    kept = sum(len(file.get("fits", ())) for file in files)
     assert kept <= stop
     again = uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1, checkpoint=path)
     assert values(again) == values(whole)
@@ -194,9 +197,9 @@ def test_what_is_missing_is_fitted_again(tmp_path, counting):
     path = tmp_path / "run"
     learners = {"one": Counted(), "two": Counted(1)}
     first = uv.evaluate(learners, X, Y, 5, rng=0, n_jobs=1, checkpoint=path)
-    sorted(path.glob("*.npz"))[-1].unlink()
+    sorted(path.glob("*.json.gz"))[-1].unlink()
     # A file that a power failure has left unfinished does not have its name yet.
-    (path / ".00000009-half.npz").write_bytes(b"PK")
+    (path / ".00000009-half.json.gz").write_bytes(b"PK")
     counting.n_fits = 0
     again = uv.evaluate(learners, X, Y, 5, rng=0, n_jobs=1, checkpoint=path)
     assert 0 < counting.n_fits < 5

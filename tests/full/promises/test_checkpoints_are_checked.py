@@ -35,7 +35,7 @@ def evaluated(path, learner=nearest, **more):
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "run"
     evaluated(path)
-    kept = sorted(path.glob("*.npz"))[-1]
+    kept = sorted(path.glob("*.json.gz"))[-1]
     whole = bytearray(kept.read_bytes())
     # The digits of the predictions are in the middle.
     whole[len(whole) // 2] ^= 1
@@ -48,11 +48,8 @@ def test_a_damaged_file_is_refused(tmp_path):
 def test_nothing_is_unpickled(tmp_path):
     path = tmp_path / "run"
     evaluated(path)
-    joblib.dump(["harmless"], path / "00000009.npz")
+    joblib.dump(["harmless"], path / "00000009.json.gz", compress="gzip")
     with pytest.raises(ValueError, match="is not a checkpoint of this ucvtest"):
-        evaluated(path)
-    np.savez(path / "00000009.npz", decided="a", value=np.array([evaluated], dtype=object))
-    with pytest.raises(ValueError, match=r"is not a checkpoint of this ucvtest.*allow_pickle"):
         evaluated(path)
 
 
@@ -267,7 +264,11 @@ def test_a_folder_that_another_call_writes_is_refused(tmp_path):
 
     evaluated(path, nosy)
     assert len(refused) == 1
-    assert {file.name for file in path.iterdir()} == {"call.json", "00000001.npz", "00000002.npz"}
+    assert {file.name for file in path.iterdir()} == {
+        "call.json",
+        "00000001.json.gz",
+        "00000002.json.gz",
+    }
 
 
 def test_a_folder_that_was_begun_since_it_was_read_is_refused(tmp_path):
