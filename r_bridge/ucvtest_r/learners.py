@@ -68,7 +68,7 @@ class RFunctionLearner(SplitLearner):
         self._code = code
 
     @property
-    def fingerprint_parts(self) -> tuple[Any, ...]:
+    def content_of_learner(self) -> tuple[Any, ...]:
         """What decides predictions, for a checkpoint; processes that share out fits do not."""
         return self._name, self._code, self._response
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import checked_costs
@@ -242,7 +243,7 @@ class _EvaluatorFits:
 def _fit_samples(fits: _EvaluatorFits, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
     return np.stack(
         [
-            Evaluator(sample, fits.learner, fits.output, n_jobs=1)
+            Evaluator(sample, fits.learner, fits.output, Execution.of(0, 1, None))
             .predict(fits.learning, fits.testing, row)
             .values
             for sample, row in zip(samples, seeds, strict=True)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
+from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.data.survival_times import SurvivalTimes
@@ -97,8 +98,14 @@ def rows_class_by_class(
 
 
 def evaluate(
-    sample: Sample, learner: Any, output: Output, learning: np.ndarray, **options: Any
+    sample: Sample,
+    learner: Any,
+    output: Output,
+    learning: np.ndarray,
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
 ) -> Predictions:
     """Predictions of all observations that are not learnt from."""
-    evaluator = Evaluator(sample, as_learner(learner), output, **options)
+    execution = Execution.of(0, n_jobs, batch_size)
+    evaluator = Evaluator(sample, as_learner(learner), output, execution)
     return evaluator.predict(learning, ~learning, np.arange(len(learning)))

@@ -136,7 +136,7 @@ def compare(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.json",
+            metavar="FOLDER",
             help=(
                 "Keep finished results of several tests or pairs of learners; after an interrupt "
                 "the same command continues from there."

@@ -182,12 +182,6 @@ class Progress:
         """Where predictions are looked up before a learner is fitted; None if nowhere."""
         return self.known if self.checkpoint is None else self.checkpoint
 
-    def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
-        """A number that the clock decides; a checkpoint knows the one of the first call."""
-        return (
-            decide() if self.checkpoint is None else self.checkpoint.recall_or_decide(name, decide)
-        )
-
 
 class NoBar:
     """Replaces the progress bar if nothing takes long enough to need one."""

@@ -8,7 +8,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.comparison.default import Affordable
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
+from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.results.columns import Pair
 from ucvtest.stats.few_fits import LEAST_ROUNDS
 
@@ -24,18 +24,14 @@ class Budget:
     max_seconds: float | None
     execution: Execution
 
-    def _fits(self, problem: Problem, size: int, purpose: str) -> int:
-        """Fits to learning sets of this size; a checkpoint knows the number."""
-        max_seconds, execution = self.max_seconds, self.execution
-        if max_seconds is None:
+    def _fits(self, problem: Problem, size: int) -> int:
+        """Fits to learning sets of this size."""
+        if self.max_seconds is None:
             assert self.max_fits is not None
             return self.max_fits
         fitting_problem = problem.fitting(size)
         with hooks.fitting(fitting_problem):
-            return execution.progress.recall_or_decide(
-                f"{purpose} in {max_seconds:g} s",
-                lambda: fits_within(fitting_problem, size, max_seconds, execution),
-            )
+            return decided_fits(fitting_problem, size, self.max_seconds, self.execution)
 
     def _too_few(self, n_fits: int, least_fits: int, of_fits: str, purpose: str) -> ValueError:
         """The refusal of a budget; `of_fits` and `purpose` say what it does not suffice for."""
@@ -54,7 +50,7 @@ class Budget:
         def affordable(problem: Problem, *, shared: bool) -> int:
             n_obs, n_learners = problem.sample.n_obs, len(problem.learners)
             # Most tests learn from most of the sample, which takes longer than less.
-            n_fits = self._fits(problem, n_obs - n_obs // 10, "fits")
+            n_fits = self._fits(problem, n_obs - n_obs // 10)
             n_turns = 1 if shared else turns_of(pairs)
             if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
                 least_fits, of_fits = (
@@ -80,7 +76,7 @@ class Budget:
         sizes += [test.question.learn_size for test in plan.own_set_tests]
         problem = plan.first.question.with_learners(plan.request.learners).problem
         size = min(problem.learnt_rows(max(sizes)), problem.sample.n_obs - 1)
-        n_fits = self._fits(problem, size, "fits of named tests")
+        n_fits = self._fits(problem, size)
         learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
         of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
         # Fits of each learner that a test takes at least.

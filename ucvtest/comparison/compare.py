@@ -158,16 +158,16 @@ def compare(
         of named tests are fitted whole or refused; "ustatistic" and "influence" share the rest, as
         their `max_fits`. A limit that is too small is refused, with the smallest that suffices.
     checkpoint : path, optional
-        A file that keeps finished work (JSON, one object a line): the predictions of learners that
-        are fitted one by one, every few seconds, and each result of tests with their own draws.
-        After an interrupt or a crash, the same call continues from there, to the results of an
-        uninterrupted call (except for the seconds they took). With ``rng=None`` the resumed call
-        reuses the original seed. A file of other data, learners, tests, seed or versions of
-        packages is refused, and so is one that was changed or that another call is writing. A
-        learner is identified by its parameters, by the code of its class and functions, and by the
-        functions, constants and data (dictionaries, lists, arrays, tables) of your own modules that
-        this code reads. The check does not see data that a function itself changes, global
-        variables of other types, imports while a function runs, files, or the environment.
+        A folder that keeps finished work: the predictions of learners that are fitted one by one,
+        every few seconds, and each result of tests with their own draws. After an interrupt or a
+        crash, the same call continues from there, to the results of an uninterrupted call (except
+        for the seconds they took). With ``rng=None`` the resumed call reuses the original seed. A
+        folder of other data, learners, tests, seed or versions of packages is refused, and so is
+        one that is damaged or that another call is writing. A learner is identified by its
+        parameters, by the source of its class and functions, and by the functions, classes and
+        values of global variables that these read. The check does not see imports while a function
+        runs, files, or the environment. What cannot be compared, such as a function without source
+        or an open file, is refused.
     max_fits : int, optional
         Largest number of model fits, counting each learner and each learning set. They are spent
         like the fits that `max_seconds` has time for. A number that is too small is refused before

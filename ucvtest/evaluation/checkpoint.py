@@ -1,20 +1,18 @@
-"""What a call has finished, kept in a file to go on from.
+"""What a call has finished, kept in a folder to go on from.
 
-The file is JSON, one object a line: first the question, then predictions of some fits at a
-time of learners that are fitted one by one, finished results, and numbers that the clock decided,
-appended as whole lines, each with the check sum of all up to it. A last line that was cut short, as
-by a power failure, is left out; any other change is refused. One call at a time writes. Each fit is
-known by what decides it: the learner's name, its learning and test set, its seed and labels.
+The file call.json has the question. Every other file has predictions of some fits of learners that
+are fitted one by one, a finished result, or a number that the clock decided, as JSON with the check
+sum of gzip. Every file is written whole. One call at a time writes. Each fit is known by what
+decides it: the learner's name, its learning and test set, its seed and labels.
 """
 
-import base64
+import gzip
 import json
-import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -24,7 +22,6 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.file_lock import FileLock, InUseError
-from ucvtest.common.fingerprint import fingerprint
 from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
@@ -62,11 +59,15 @@ class KnownFits:
     def add_predictions(
         self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
     ) -> None:
-        """Keep the predictions of some fits, while there is room."""
+        """Keep the predictions of some fits."""
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
-        self._n_bytes += sum(tested_predictions.nbytes for tested_predictions in tested)
+        self._keep(list(self._keys(learner, output, fits)), tested)
+
+    def _keep(self, keys: list[str], tested: list[np.ndarray]) -> None:
+        """Keep the tested predictions of each fit, while there is room."""
+        self._n_bytes += sum(predictions.nbytes for predictions in tested)
         if self._n_bytes <= MOST_BYTES:
-            self._values.update(zip(self._keys(learner, output, fits), tested, strict=True))
+            self._values.update(zip(keys, tested, strict=True))
 
     def _name(self, learner: Learner) -> str:
         """What tells learners apart: two may call themselves the same."""
@@ -90,68 +91,51 @@ class KnownFits:
 
 
 FORMAT = "ucvtest.checkpoint"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
-SEAL, SUM_DIGITS, BEHIND_SUM = b'{"sum": "', 16, b'", '
-"""How every line begins."""
+PACKAGES = {"jax": "jax", "numpy": "numpy", "sklearn": "scikit-learn"}
+"""Packages that may be behind any learner, by the names of their modules."""
 
-PACKAGES = ("ucvtest", "numpy", "scikit-learn")
-"""Packages of which another version may predict otherwise."""
+CALL, KEPT = "call.json", "[0-9]*.json.gz"
+"""The names of files; finished work is numbered in its order."""
 
 
 class Checkpoint(KnownFits):
-    """A file with predictions of one call, and what the call was asked.
+    """A folder with predictions of one call, and what the call was asked.
 
     Nothing is written before there is something to keep, so that a call that is refused leaves no
-    file.
+    folder.
     """
 
-    def __init__(self, path: Path, lines: list[dict[str, Any]], n_bytes: int, n_read: int) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        self._header = lines[0] if lines else None
-        self._n_bytes, self._n_read = n_bytes, n_read
-        self._sum = lines[-1]["sum"] if lines else ""
-        self._lock = FileLock(path)
-        self._decided: dict[str, int] = {}
-        self._results: dict[str, Any] = {}
+        self._header = self._read_header()
         self._question: dict[str, Any] = {}
         self._names: list[tuple[Learner, str]] = []
         self._seed: int | None = None
-        self._begun = False
-        for line in lines[1:]:
-            if "decided" in line:
-                self._decided[line["decided"]] = int(line["value"])
-            elif "result" in line:
-                self._results[line["result"]] = line["value"]
-            else:
-                self._values.update(_unpacked(line))
+        self._lock = FileLock(path / CALL)
+        self._decided: dict[str, int] = {}
+        self._results: dict[str, Any] = {}
+        self._n_kept = 0
 
     @classmethod
     def open(cls, path: Any) -> Self:
-        """Read a file, if there is one, before anything is fitted.
+        """Read what a folder is about, if there is one, before anything is fitted.
 
         Raises
         ------
         ValueError
-            If the name is none, its folder does not exist, or the file is another one.
+            If the name is none, the folder above it does not exist, or it is of something else.
         """
         if not isinstance(path, (str, PathLike)):
-            raise ValueError(f"checkpoint must be the name of a file, got {path!r:.60}")
+            raise ValueError(f"checkpoint must be the name of a folder, got {path!r:.60}")
         path = Path(path)
-        if not path.exists():
-            if not path.absolute().parent.is_dir():
-                raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
-            return cls(path, [], 0, 0)
-        if path.is_dir():
-            raise ValueError(f"checkpoint {path} is a folder: name a file")
-        try:
-            return cls(path, *_read(path))
-        except (*UNUSABLE, zlib.error) as error:
-            raise ValueError(
-                f"checkpoint {path} is not a checkpoint of this ucvtest ({error}): name another "
-                "file"
-            ) from error
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"checkpoint {path} is a file: name a folder")
+        return cls(path)
 
     def seed(self, rng: Any) -> Any:
         """The seed to go on with where none is named; otherwise the one that is."""
@@ -160,56 +144,90 @@ class Checkpoint(KnownFits):
     def begin(
         self, question: Mapping[str, Any], learners: Mapping[str, Learner], seed: int
     ) -> None:
-        """Give the question; predictions of another call are refused.
+        """Give the question, and read what was kept; predictions of another call are refused.
 
         Raises
         ------
         ValueError
-            If the file is of another call, with what differs.
+            If the folder is of another call, with what differs.
         """
+        # Imports joblib, which calls without a checkpoint may do without.
+        from ucvtest.common.digest import digest
+
         self._names = [(learner, name) for name, learner in learners.items()]
         self._seed = seed
-        described = {"learners": list(learners.items()), **question, "rng": seed}
-        self._question = {}
+        named = {f"learner {name}": learner for name, learner in learners.items()}
+        described = {"learners": ", ".join(learners), **named, **question, "rng": seed}
+        for package, distribution in PACKAGES.items():
+            self._question[f"version of {package}"] = version(distribution)
         for name, value in described.items():
             # What can be read is kept as it is, everything else by what it is.
-            readable = value is None or isinstance(value, (bool, str)) or is_integer(value)
-            self._question[name] = value if readable else {"digest": fingerprint(value)}
-        for name in PACKAGES:
-            self._question[f"version of {name}"] = None
-            with suppress(PackageNotFoundError):
-                self._question[f"version of {name}"] = version(name)
+            if value is None or isinstance(value, (bool, str)) or is_integer(value):
+                self._question[name] = value
+                continue
+            content, versions = digest(name, value)
+            self._question[name] = {"digest": content}
+            self._question |= {f"version of {each}": number for each, number in versions.items()}
         if self._header is not None:
             self._refuse_another_call(self._header["asked"])
         self._take()
+        try:
+            for file in sorted(self.path.glob(KEPT)):
+                self._read(file)
+        except (*UNUSABLE, OSError, EOFError, zlib.error) as error:
+            raise self._unusable(f"{file.name}: {error}") from error
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._lock.release()
+        if self._header is None:
+            with suppress(OSError):
+                self.path.rmdir()
 
     def _take(self) -> None:
-        """Be the one call that writes; another may have written since the file was read."""
+        """Be the one call that writes; another may have begun since the folder was read."""
         try:
+            self.path.mkdir(exist_ok=True)
             self._lock.acquire()
         except InUseError:
             raise ValueError(
                 f"checkpoint {self.path} is being written by another call: wait for its end, or "
-                "name another file"
+                "name another folder"
             ) from None
         except OSError as error:
             raise ValueError(
-                f"checkpoint {self.path} cannot be written ({error}): name a file in a folder of "
-                "your own"
+                f"checkpoint {self.path} cannot be written ({error}): name a folder in one of your "
+                "own"
             ) from error
-        size = self.path.stat().st_size if self.path.exists() else 0
-        if size != self._n_read:
+        if self._read_header() != self._header:
             self._lock.release()
             raise ValueError(
                 f"checkpoint {self.path} has just been written by another call: call again, to go "
                 "on from there"
             )
+
+    def _unusable(self, reason: object) -> ValueError:
+        return ValueError(
+            f"checkpoint {self.path} is not a checkpoint of this ucvtest ({reason}): name another "
+            "folder"
+        )
+
+    def _read_header(self) -> dict[str, Any] | None:
+        """The question of the first call; None in a folder that is new, or empty."""
+        names = {file.name for file in self.path.glob("[!.]*")}
+        if names <= {f"{CALL}.lock"}:
+            return None
+        try:
+            header = json.loads((self.path / CALL).read_bytes())
+            if (header["format"], header["version"]) != (FORMAT, FORMAT_VERSION):
+                raise ValueError(f"its {CALL} is of another format")
+            if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
+                raise ValueError(f"its {CALL} is incomplete")
+        except (*UNUSABLE, OSError) as error:
+            raise self._unusable(error) from error
+        return dict(header)
 
     def _refuse_another_call(self, saved_question: Mapping[str, Any]) -> None:
         differences = []
@@ -224,14 +242,14 @@ class Checkpoint(KnownFits):
         if differences:
             raise ValueError(
                 f"checkpoint {self.path} is of another call: {'; '.join(differences)}. Pass the "
-                "same arguments, or name another file"
+                "same arguments, or name another folder"
             )
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that was decided by the clock: the one of the first call."""
         if name not in self._decided:
             self._decided[name] = decide()
-            self._append({"decided": name, "value": self._decided[name]})
+            self._write(decided={name: self._decided[name]})
         return self._decided[name]
 
     def result(self, key: Sequence[str]) -> Any:
@@ -240,23 +258,11 @@ class Checkpoint(KnownFits):
 
     def keep_result(self, key: Sequence[str], value: Mapping[str, Any]) -> None:
         """Keep a finished result, which `result` then knows."""
-        self._append({"result": json.dumps(key), "value": value})
+        self._write(result={json.dumps(key): value})
 
-    def add_predictions(
-        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
-    ) -> None:
-        """Keep the predictions of some fits."""
-        keys = list(self._keys(learner, output, fits))
-        tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
+    def _keep(self, keys: list[str], tested: list[np.ndarray]) -> None:
         self._values.update(zip(keys, tested, strict=True))
-        packed = zlib.compress(np.concatenate(tested).astype("<f8").tobytes())
-        self._append(
-            {
-                "fits": keys,
-                "sizes": [len(rows_of_fit) for rows_of_fit in tested],
-                "values": base64.b64encode(packed).decode("ascii"),
-            }
-        )
+        self._write(fits={key: rows.tolist() for key, rows in zip(keys, tested, strict=True)})
 
     def _name(self, learner: Learner) -> str:
         """The name that the user gave, which another call knows too."""
@@ -264,32 +270,25 @@ class Checkpoint(KnownFits):
             (name for named_learner, name in self._names if named_learner is learner), learner.name
         )
 
-    def _sealed(self, line: Mapping[str, Any]) -> bytes:
-        """The next line, with the check sum of it and of all before it."""
-        body = json.dumps(line, allow_nan=False).encode()
-        self._sum = _sum_of(body, self._sum)
-        return SEAL + self._sum.encode() + BEHIND_SUM + body[1:] + b"\n"
-
-    def _append(self, line: Mapping[str, Any]) -> None:
-        """Write a line at the end, and have it on the disk when this returns."""
+    def _write(self, **parts: Any) -> None:
+        """Write a file, and have it on the disk when this returns."""
         if self._header is None:
-            # The first line of a new file.
-            header = {
-                "format": FORMAT,
-                "version": FORMAT_VERSION,
-                "seed": self._seed,
-                "asked": self._question,
-            }
-            write_whole(self.path, self._sealed(header))
+            header = {"format": FORMAT, "version": FORMAT_VERSION, "seed": self._seed}
+            header["asked"] = self._question
+            write_whole(self.path / CALL, json.dumps(header))
             self._header = header
-        elif not self._begun:
-            # The rest of a line that was cut short.
-            os.truncate(self.path, self._n_bytes)
-        self._begun = True
-        with self.path.open("ab") as file:
-            file.write(self._sealed(line))
-            file.flush()
-            os.fsync(file.fileno())
+        self._n_kept += 1
+        content = gzip.compress(json.dumps(parts).encode())
+        write_whole(self.path / f"{self._n_kept:08}.json.gz", content)
+
+    def _read(self, file: Path) -> None:
+        """Read what `_write` wrote."""
+        self._n_kept = int(file.name.partition(".")[0])
+        parts = json.loads(gzip.decompress(file.read_bytes()))
+        fits = parts.get("fits", {})
+        self._values.update({key: np.array(values, dtype=float) for key, values in fits.items()})
+        self._results.update(parts.get("result", {}))
+        self._decided.update(parts.get("decided", {}))
 
 
 def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
@@ -299,55 +298,3 @@ def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
             "checkpoint keeps the seed, but a Generator does not have one: pass an integer"
         )
     return Checkpoint.open(checkpoint)
-
-
-def _sum_of(body: bytes, previous_sum: str) -> str:
-    return blake2b(previous_sum.encode() + body, digest_size=SUM_DIGITS // 2).hexdigest()
-
-
-def _read(path: Path) -> tuple[list[dict[str, Any]], int, int]:
-    """The whole lines of a file, how many bytes they have, and how many there are."""
-    lines: list[dict[str, Any]] = []
-    n_bytes = n_read = 0
-    check_sum, digits = "", slice(len(SEAL), len(SEAL) + SUM_DIGITS)
-    with path.open("rb") as file:
-        for raw in file:
-            n_read += len(raw)
-            if not raw.endswith(b"\n"):
-                continue
-            lines.append(json.loads(raw))
-            n_bytes += len(raw)
-            header = lines[0]
-            if not isinstance(header, dict) or header.get("format") != FORMAT:
-                raise ValueError("its first line is another one")
-            if header["version"] != FORMAT_VERSION:
-                raise ValueError(
-                    f"its format has version {header['version']}, not {FORMAT_VERSION}"
-                )
-            if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
-                raise ValueError("its first line is incomplete")
-            # Each line is the one that was written, and in its place.
-            check_sum = _sum_of(b"{" + raw[digits.stop + len(BEHIND_SUM) : -1], check_sum)
-            if not raw.startswith(SEAL) or raw[digits].decode() != check_sum:
-                raise ValueError(
-                    f"line {len(lines)} does not have its check sum: it was changed after it was "
-                    "written"
-                )
-    if not lines:
-        raise ValueError("it has no first line")
-    return lines, n_bytes, n_read
-
-
-def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Predictions by fit; no more memory is taken than the sizes say."""
-    fit_ends = np.cumsum([0, *line["sizes"]])
-    data = zlib.decompressobj().decompress(
-        base64.b64decode(line["values"]), 8 * int(fit_ends[-1]) + 1
-    )
-    values = np.frombuffer(data, "<f8")
-    if len(values) != fit_ends[-1]:
-        raise ValueError("it was changed")
-    return {
-        key: values[fit_ends[fit_index] : fit_ends[fit_index + 1]]
-        for fit_index, key in enumerate(line["fits"])
-    }

@@ -107,12 +107,12 @@ def evaluate(
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
     checkpoint : path, optional
-        A file that keeps finished work (JSON, one object a line): the predictions of learners that
-        are fitted one by one, every few seconds. After an interrupt or a crash, the same call
-        continues from there, to the losses of an uninterrupted call. With ``rng=None`` the resumed
-        call reuses the original seed. A file of other data, learners, design, seed or versions of
-        packages is refused, as is one that was changed or that another call is writing. `compare`
-        says how a learner is identified.
+        A folder that keeps finished work: the predictions of learners that are fitted one by one,
+        every few seconds. After an interrupt or a crash, the same call continues from there, to the
+        losses of an uninterrupted call. With ``rng=None`` the resumed call reuses the original
+        seed. A folder of other data, learners, design, seed or versions of packages is refused, as
+        is one that is damaged or that another call is writing. `compare` says how a learner is
+        identified.
     weights : array-like, shape (n,), str or mapping, optional
         How much rows count: see the tests. With weights in the loss, values are linearised: their
         mean is the weighted mean.
@@ -363,7 +363,7 @@ def _evaluate_learner(
     execution: Execution,
 ) -> dict[str, int]:
     """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
-    evaluator = Evaluator.run_by(execution, problem.sample, learner, problem.output)
+    evaluator = Evaluator(problem.sample, learner, problem.output, execution)
     places = np.concatenate([[0], np.cumsum(design.n_tested)])
     ties: Counter[str] = Counter()
     batch_size = execution.batch_size

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ucvtest.common.checks import check_workers
 from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -20,27 +19,26 @@ from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLear
 class Evaluator:
     """Predictions of one learner, learnt on many learning sets of one sample.
 
-    A learning set with a single class is not fitted: the rule is to predict that class. Without
-    `n_jobs` one worker fits, unless a `joblib.parallel_config` context says otherwise. Jitted
-    learners use all cores and all of JAX's devices, and batches of a size of their own.
+    A learning set with a single class is not fitted: the rule is to predict that class. Where the
+    execution names no `n_jobs`, one worker fits, unless a `joblib.parallel_config` context says
+    otherwise. Jitted learners use all cores and all of JAX's devices, and batches of a size of
+    their own.
     """
 
+    n_splits: int
+    """Learning sets so far."""
     one_class_fits: int
-    """Learning sets with a single class so far."""
+    """Those with a single class."""
 
     def __init__(
         self,
         sample: Sample,
         learner: Learner,
         output: Output,
-        *,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
         execution: Execution | None = None,
     ) -> None:
-        check_workers(n_jobs, batch_size)
         # Without one nobody asks how far the fits are.
-        self._execution = execution or Execution(np.random.default_rng(0), None)
+        self._execution = execution or Execution.of(0, None, None)
         self._sample = sample
         self._learner = learner
         self._output: Output = output
@@ -52,9 +50,9 @@ class Evaluator:
             if isinstance(learner, JittedLearner):
                 self._batch = JittedBatch(sample, learner, output)
             else:
-                self._batch = TranslatedBatch(sample, learner, output, n_jobs)
+                self._batch = TranslatedBatch(sample, learner, output, self._execution)
         elif isinstance(learner, SplitLearner):
-            self._batch = ChunkedFits(sample, learner, output, batch_size, n_jobs, self._execution)
+            self._batch = ChunkedFits(sample, learner, output, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is not a JittedLearner, TranslatedLearner or "
@@ -66,19 +64,9 @@ class Evaluator:
             members = np.ones((1, sample.n_obs), dtype=bool)
         self._by_class = output in BY_CLASS and sample.n_classes > 2
         self._members = _bit_words(members)
-        self._n_splits = 0
+        self.n_splits = 0
         self._pace, self._compiled = Pace(), False
         self.one_class_fits = 0
-
-    @classmethod
-    def run_by(
-        cls, execution: Execution, sample: Sample, learner: Learner, output: Output
-    ) -> "Evaluator":
-        """One with the workers and the batches of an execution."""
-        n_jobs, batch_size = execution.n_jobs, execution.batch_size
-        return cls(
-            sample, learner, output, n_jobs=n_jobs, batch_size=batch_size, execution=execution
-        )
 
     @property
     def jitted(self) -> bool:
@@ -96,11 +84,6 @@ class Evaluator:
     def n_workers(self) -> int:
         """Fits that are done at the same time, where they are not jitted."""
         return self._batch.n_workers if isinstance(self._batch, ChunkedFits) else 1
-
-    @property
-    def n_splits(self) -> int:
-        """Learning sets so far."""
-        return self._n_splits
 
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
         """Learn on every learning set and predict the observations tested with it: NaN for others.
@@ -180,8 +163,8 @@ class Evaluator:
         if labels is not None and len(learning) == 1:
             # A vector, so that a common set cannot be mistaken for the set of a single fit.
             learning = learning[0]
-        splits = np.arange(self._n_splits, self._n_splits + len(testing))
-        self._n_splits += len(testing)
+        splits = np.arange(self.n_splits, self.n_splits + len(testing))
+        self.n_splits += len(testing)
         self.one_class_fits += int(single.sum())
         fits = FitRequests(splits, learning, testing, seeds, labels, may_fail)
         if single.any():
@@ -221,7 +204,7 @@ class Evaluator:
         # Classes go first: along a short last axis every sum would take as long as a long one.
         n_present = present.sum(axis=0)
         if not n_present.all():
-            raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
+            raise ValueError(f"learning set {self.n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
             return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
         label = present.argmax(axis=0)

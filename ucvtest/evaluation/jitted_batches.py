@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.execution import Execution
 from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -69,10 +70,10 @@ class TranslatedBatch:
     """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
 
     def __init__(
-        self, sample: Sample, learner: TranslatedLearner, output: Output, n_jobs: int | None
+        self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
         self._jitted = JittedBatch(sample, learner, output)
-        self._original = SplitBatch(sample, learner.original, output, None, n_jobs)
+        self._original = SplitBatch(sample, learner.original, output, execution)
         self.size = self._jitted.size
         self.n_devices = self._jitted.n_devices
 

@@ -101,7 +101,7 @@ class FittedLosses(LossSource):
         elif self._clusters is not None:
             self.offset = self._clusters.offset
         self._evaluators = [
-            Evaluator.run_by(execution, problem.sample, learner, problem.output)
+            Evaluator(problem.sample, learner, problem.output, execution)
             for learner in problem.learners.values()
         ]
         self._execution = execution

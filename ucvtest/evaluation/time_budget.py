@@ -34,22 +34,20 @@ Trial = tuple[Callable[[int], object], int]
 """A task that is done a number of times, and how often takes no longer than once."""
 
 
-def fits_within(
-    problem: Problem,
-    learn_size: int,
-    max_seconds: float,
-    execution: Execution,
+def decided_fits(
+    problem: Problem, learn_size: int, max_seconds: float, execution: Execution
 ) -> int:
     """Fits of all learners that the seconds allow, each to as many learning sets as the others.
 
-    The learners are ready to be fitted; trials are not part of any answer.
+    The learners are ready to be fitted; trials are not part of any answer. They are done once for
+    all: a checkpoint knows the number of the first call.
     """
     sample = problem.sample
     member = np.arange(sample.n_obs) < learn_size
     rng = np.random.default_rng(0)
 
     def trial(learner: Learner) -> Trial:
-        evaluator = Evaluator.run_by(execution.trial, sample, learner, problem.output)
+        evaluator = Evaluator(sample, learner, problem.output, execution.trial)
 
         def fit(size: int) -> None:
             learning = rng.permuted(np.tile(member, (size, 1)), axis=1)
@@ -57,8 +55,13 @@ def fits_within(
 
         return fit, evaluator.at_once()
 
-    trials = map(trial, problem.learners.values())
-    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner")
+    def decide() -> int:
+        trials = map(trial, problem.learners.values())
+        return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner")
+
+    name = f"fits of {', '.join(problem.learners)} from {learn_size} rows in {max_seconds:g} s"
+    checkpoint = execution.progress.checkpoint
+    return decide() if checkpoint is None else int(checkpoint.recall_or_decide(name, decide))
 
 
 def rounds_within(
@@ -99,16 +102,6 @@ def rounds_within(
             f"{pace:.3g} s; raise it, or use quicker learners"
         )
     return number
-
-
-def decided_fits(
-    problem: Problem, learn_size: int, max_seconds: float, execution: Execution
-) -> int:
-    """`fits_within` once for all: a checkpoint knows the number of the first call."""
-    return execution.progress.recall_or_decide(
-        f"fits of {', '.join(problem.learners)} from {learn_size} rows in {max_seconds:g} s",
-        lambda: fits_within(problem, learn_size, max_seconds, execution),
-    )
 
 
 def too_few_seconds(

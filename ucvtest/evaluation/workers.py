@@ -74,18 +74,13 @@ class SplitBatch:
     """Fits of one learning set at a time, shared out to joblib's workers."""
 
     def __init__(
-        self,
-        sample: Sample,
-        learner: SplitLearner,
-        output: Output,
-        batch_size: int | None,
-        n_jobs: int | None,
+        self, sample: Sample, learner: SplitLearner, output: Output, execution: Execution
     ) -> None:
         self._sample = sample
         self._learner = learner
         self._output: Output = output
-        self._n_jobs = n_jobs
-        self.size = self.most_labelings = batch_size
+        self._execution = execution
+        self.size = self.most_labelings = execution.batch_size
         self.n_devices = 1
         self._seen: set[int] = set()
         self.workers_were_ready = False
@@ -96,7 +91,9 @@ class SplitBatch:
         """Fits that are done at the same time."""
         from joblib import effective_n_jobs
 
-        return 1 if self._learner.calling_thread_only else int(effective_n_jobs(self._n_jobs))
+        if self._learner.calling_thread_only:
+            return 1
+        return int(effective_n_jobs(self._execution.n_jobs))
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
@@ -130,7 +127,7 @@ class SplitBatch:
 
         if self._learner.calling_thread_only:
             return Parallel(n_jobs=1, backend="sequential")
-        return Parallel(n_jobs=self._n_jobs, pre_dispatch="all")
+        return Parallel(n_jobs=self._execution.n_jobs, pre_dispatch="all")
 
 
 class ChunkedFits(SplitBatch):
@@ -141,16 +138,9 @@ class ChunkedFits(SplitBatch):
     """
 
     def __init__(
-        self,
-        sample: Sample,
-        learner: SplitLearner,
-        output: Output,
-        batch_size: int | None,
-        n_jobs: int | None,
-        execution: Execution,
+        self, sample: Sample, learner: SplitLearner, output: Output, execution: Execution
     ) -> None:
-        super().__init__(sample, learner, output, batch_size, n_jobs)
-        self._execution = execution
+        super().__init__(sample, learner, output, execution)
         self._chunk_size = 0
         self._pace = Pace()
 

@@ -114,7 +114,7 @@ named_learners <- function(learners, sample, written = NULL) {
 as_file <- function(path) {
   if (is.null(path)) return(NULL)
   if (!is.character(path) || length(path) != 1L || is.na(path))
-    stop_user("'checkpoint' must be the name of a file, got ", describe(path))
+    stop_user("'checkpoint' must be the name of a folder, got ", describe(path))
   normalizePath(path, mustWork = FALSE)
 }
 

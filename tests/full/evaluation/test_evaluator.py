@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from tests.support.processes import LIMIT
 from tests.support.samples import breast_cancer, evaluate, learning_sets
+from ucvtest.common.execution import Execution
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _OneBlasThread, _tasks
@@ -98,13 +99,13 @@ def test_learning_sets_of_one_class_predict_it(name, output, first, second):
     np.testing.assert_array_equal(found[both], alone)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}, {"batch_size": 2}])
+@pytest.mark.parametrize("options", [(None, None), (2, None), (None, 2)])
 def test_a_failing_learner_is_named_with_its_split(options):
     sample = make_sample(np.arange(10.0)[:, None], np.arange(10) % 2, as_classes=True)
     learning = np.zeros((5, 10), dtype=bool)
     learning[:, :4] = True
     learning[3, 9] = True
-    evaluator = Evaluator(sample, as_learner(failing(9.0)), "label", **options)
+    evaluator = Evaluator(sample, as_learner(failing(9.0)), "label", Execution.of(0, *options))
     evaluator.predict(learning[:3], ~learning[:3], np.arange(3))
     with pytest.raises(ValueError, match="rule failed on split 4: RuntimeError: no conv") as error:
         evaluator.predict(learning[2:], ~learning[2:], np.arange(3))

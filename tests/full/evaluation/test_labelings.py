@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.support.cells import all_of_them
 from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
+from ucvtest.common.execution import Execution
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.backends import choose_backend
@@ -371,7 +372,7 @@ def test_an_arbitrary_learner_is_shared_out_and_named_when_it_fails():
     def count_positive(X_train, y_train, X_test):
         return np.full(len(X_test), y_train[:10].sum())
 
-    evaluator = Evaluator(sample, as_learner(count_positive), "score", n_jobs=2, batch_size=7)
+    evaluator = Evaluator(sample, as_learner(count_positive), "score", Execution.of(0, 2, 7))
     found = evaluator.predict_labelings(labels, np.arange(20)).values
     np.testing.assert_array_equal(found[:, 0], labels[:, :10].sum(axis=1))
 

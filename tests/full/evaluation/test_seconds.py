@@ -25,15 +25,15 @@ def problem(clock, *seconds):
 
 def test_fits_that_seconds_allow(clock):
     execution = Execution.of(0, 1, None)
-    allowed = time_budget.fits_within(problem(clock, 0.1), 18, 30.0, execution)
+    allowed = time_budget.decided_fits(problem(clock, 0.1), 18, 30.0, execution)
     used = clock.now
     assert used < 4
     assert used + 0.1 * allowed == pytest.approx(0.8 * 30, abs=0.1)
-    both = time_budget.fits_within(problem(clock, 0.1, 0.2), 18, 60.0, execution)
+    both = time_budget.decided_fits(problem(clock, 0.1, 0.2), 18, 60.0, execution)
     assert both % 2 == 0
     assert 0.5 * 60 < both / 2 * 0.3 < 0.8 * 60
     with pytest.raises(ValueError, match="max_seconds=30 does not suffice: one fit of each"):
-        time_budget.fits_within(problem(clock, 20.0), 18, 30.0, execution)
+        time_budget.decided_fits(problem(clock, 20.0), 18, 30.0, execution)
 
 
 def test_imports_and_padded_calls_are_not_charged(clock):

@@ -55,7 +55,7 @@ def run(learners, n_fits, total, clock):
     execution.announce_total(total)
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
     for each in learners:
-        evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(each), "label")
+        evaluator = Evaluator(SAMPLE, as_learner(each), "label", execution)
         evaluator.predict(learning, ~learning, np.arange(n_fits))
 
 
@@ -82,7 +82,7 @@ def test_jitted_fits_that_take_long_are_announced():
     clock = Ticking()
     execution = Execution(np.random.default_rng(0), 0, progress=Progress(clock=clock))
     execution.announce_total(100_000)
-    evaluator = Evaluator.run_by(execution, SAMPLE, as_learner("lda"), "label")
+    evaluator = Evaluator(SAMPLE, as_learner("lda"), "label", execution)
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (64, 1)), axis=1)
     # The first call compiles.
     evaluator.predict(learning, ~learning, np.arange(64))

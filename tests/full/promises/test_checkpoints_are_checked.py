@@ -1,19 +1,22 @@
-"""A checkpoint is believed as far as it can be checked: its lines, its learners, its one writer."""
+"""A checkpoint is believed as far as it can be checked: its files, its learners, its one writer."""
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
-import textwrap
-from types import ModuleType
+from pathlib import Path
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
+from ucvtest.common.digest import digest
 from ucvtest.common.file_lock import FileLock
-from ucvtest.common.fingerprint import fingerprint
 from ucvtest.evaluation.checkpoint import Checkpoint
 
 SAMPLE = breast_cancer(40, 2)
@@ -25,111 +28,75 @@ def nearest(X_train, y_train, X_test):
     return np.where(np.abs(X_test[:, 0] - low) < np.abs(X_test[:, 0] - high), *np.unique(Y))
 
 
-def compared(path, **more):
-    tests = ["corrected_t", uv.TestSpec("ustatistic", fit={"n_pairs": 30})]
-    return uv.compare(X, Y, ["lda", nearest], tests, rng=0, checkpoint=path, n_jobs=1, **more)
+def evaluated(path, learner=nearest, **more):
+    return uv.evaluate({"own": learner}, X, Y, 4, rng=0, checkpoint=path, n_jobs=1, **more)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    path = tmp_path_factory.mktemp("checkpoint") / "run.json"
-    compared(path)
-    return path.read_bytes()
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "run"
+    evaluated(path)
+    kept = sorted(path.glob("*.json.gz"))[-1]
+    whole = bytearray(kept.read_bytes())
+    # The digits of the predictions are in the middle.
+    whole[len(whole) // 2] ^= 1
+    kept.write_bytes(whole)
+    with pytest.raises(ValueError, match=rf"run is not a checkpoint .*{kept.name}.*another folder"):
+        evaluated(path)
+    assert kept.read_bytes() == whole
 
 
-def digit_of_an_estimate(lines):
-    place = next(k for k, line in enumerate(lines) if b'"result"' in line)
-    before, after = lines[place].split(b'"estimate": ', 1)
-    sign = b"" if after.startswith(b"-") else b"-"
-    lines[place] = before + b'"estimate": ' + sign + after.lstrip(b"-")
+def test_nothing_is_unpickled(tmp_path):
+    path = tmp_path / "run"
+    evaluated(path)
+    joblib.dump(["harmless"], path / "00000009.json.gz", compress="gzip")
+    with pytest.raises(ValueError, match="is not a checkpoint of this ucvtest"):
+        evaluated(path)
 
 
-def seed_of_the_first_line(lines):
-    lines[0] = lines[0].replace(b'"seed": 0', b'"seed": 1')
-
-
-def line_that_is_missing(lines):
-    del lines[1]
-
-
-def lines_that_change_places(lines):
-    lines[1], lines[2] = lines[2], lines[1]
-
-
-def line_that_comes_twice(lines):
-    lines.append(lines[-1])
-
-
-def sum_that_is_gone(lines):
-    values = json.loads(lines[-1])
-    del values["sum"]
-    lines[-1] = json.dumps(values).encode() + b"\n"
-
-
-CHANGES = [
-    digit_of_an_estimate,
-    seed_of_the_first_line,
-    line_that_is_missing,
-    lines_that_change_places,
-    line_that_comes_twice,
-    sum_that_is_gone,
-]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_lines_that_were_changed_are_refused(tmp_path, finished, change):
-    path = tmp_path / "run.json"
-    lines = finished.splitlines(keepends=True)
-    change(lines)
-    changed = b"".join(lines)
-    assert changed != finished
-    path.write_bytes(changed)
-    with pytest.raises(ValueError, match=r"line \d+ does not have its check sum: it was changed"):
-        Checkpoint.open(path)
-    assert path.read_bytes() == changed
-
-
-def module(name, code):
-    """A module of the user's own, as if it had been edited and loaded again."""
-    made = ModuleType(name)
-    exec(textwrap.dedent(code), vars(made))
-    return made
+def test_another_version_of_a_package_is_named(tmp_path):
+    path = tmp_path / "run"
+    evaluated(path)
+    header = json.loads((path / "call.json").read_text())
+    header["asked"]["version of numpy"] = "1.0"
+    (path / "call.json").write_text(json.dumps(header))
+    with pytest.raises(ValueError, match=r"of another call: version of numpy was '1\.0', now '2"):
+        evaluated(path)
 
 
 SOURCE = """
 import functools
+from dataclasses import dataclass
 import numpy as np
+import helper
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 THRESHOLD = 0.5
+TABLE = {"side": [1.0, helper.SHIFT]}
 MODEL = LogisticRegression(C=1.0)
-calls = 0
-seen = []
 
 def scaled(values):
     return values * 2.0
 
 def centred(values):
-    return scaled(values) - THRESHOLD
+    return [scaled(value) - THRESHOLD for value in values]
 
-def learner(X_train, y_train, X_test):
-    global calls
-    calls += 1
-    seen.append(calls)
-    return np.where(centred(X_test[:, 0]) > 0, y_train.max(), y_train.min())
+def function(X_train, y_train, X_test):
+    return np.where(np.array(centred(X_test[:, 0])) > 0, y_train.max(), y_train.min())
 
 @functools.lru_cache
 def remembered(a):
-    return scaled(a)
+    return TABLE["side"][0] * a
 
 def with_model(X_train, y_train, X_test):
     return MODEL.fit(X_train, y_train).predict(X_test) + remembered(0)
 
 def made(power):
     def enclosed(X_train, y_train, X_test):
-        return np.where(scaled(X_test[:, 0]) ** power > 0, y_train.max(), y_train.min())
-    return enclosed
+        return np.where(X_test[:, 0] ** power > 0, y_train.max(), y_train.min())
+    return functools.partial(enclosed)
+
+partial = made(2)
 
 class Base(ClassifierMixin, BaseEstimator):
     side = 1
@@ -138,216 +105,191 @@ class Base(ClassifierMixin, BaseEstimator):
     def sign(values):
         return np.sign(values)
 
+@dataclass
 class Learner(Base):
-    fits = 0
-
-    def __init__(self, column=0):
-        self.column = column
-
-    def fit(self, X, y):
-        type(self).fits += 1
-        self.classes_ = np.unique(y)
-        return self
+    column: int = 0
 
     @property
     def offset(self):
         return THRESHOLD
 
     def predict(self, X):
-        above = self.sign(centred(X[:, self.column]) - self.offset) * self.side > 0
-        return self.classes_[above.astype(int)]
+        return self.classes_[(self.sign(X[:, self.column] - self.offset) > 0).astype(int)]
+
+estimator = Learner(1)
+method = estimator.predict
 """
+LEARNERS = ("function", "with_model", "partial", "estimator", "method")
 
 
-def fingerprints(source):
-    own = module("mine", source)
-    return {
-        "learner": fingerprint(own.learner),
-        "partial": fingerprint(own.made(2)),
-        "model": fingerprint(own.with_model),
-        "estimator": fingerprint(own.Learner()),
-        "method": fingerprint(own.Learner().predict),
-    }
+@pytest.fixture
+def contents(tmp_path, monkeypatch):
+    """The digests of learners in a module of the user's own, and in one that it imports."""
+
+    def load(name, code):
+        folder = tmp_path / str(len([*tmp_path.iterdir()]))
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(code)
+        spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    def read(code, helper="SHIFT = 0.0\n"):
+        load("helper", helper)
+        own = load("mine", code)
+        return {name: digest("learners", getattr(own, name))[0] for name in LEARNERS}
+
+    return read
 
 
 EDITS = {
-    ("values * 2.0", "values * 3.0"): {"learner", "partial", "model", "estimator", "method"},
-    ("THRESHOLD = 0.5", "THRESHOLD = 0.7"): {"learner", "estimator", "method"},
-    ("C=1.0", "C=2.0"): {"model"},
+    ("values * 2.0", "values * 3.0"): {"function"},
+    ("THRESHOLD = 0.5", "THRESHOLD = 0.7"): {"function", "estimator", "method"},
+    ("[1.0, ", "[1.5, "): {"with_model"},
+    ("C=1.0", "C=2.0"): {"with_model"},
+    ("][0] * a", "][1] * a"): {"with_model"},
     ("** power", "** (power + 1)"): {"partial"},
-    ("centred(X_test[:, 0]) > 0", "centred(X_test[:, 1]) > 0"): {"learner"},
+    ("made(2)", "made(3)"): {"partial"},
     ("np.sign(values)", "-np.sign(values)"): {"estimator", "method"},
     ("side = 1", "side = -1"): {"estimator", "method"},
     ("return THRESHOLD", "return 2 * THRESHOLD"): {"estimator", "method"},
-    ("self.classes_ = np.unique(y)", "self.classes_ = np.unique(y)[::-1]"): {
-        "estimator",
-        "method",
-    },
-    # What counts, or can change by itself, makes no other learner; nor does what nobody reads.
-    ("calls = 0", "calls = 7"): set(),
-    ("seen = []", "seen = [1]"): set(),
-    ("fits = 0", "fits = 3"): set(),
+    ("Learner(1)", "Learner(2)"): {"estimator", "method"},
+    # What nobody reads makes no other learner.
     ("import functools", "import functools\nUNREAD = 3"): set(),
 }
 
 
-@pytest.mark.parametrize(("edit", "differing"), EDITS.items(), ids=map(str, EDITS))
-def test_learners_whose_code_was_edited_are_other_learners(edit, differing):
-    before, after = fingerprints(SOURCE), fingerprints(SOURCE.replace(*edit, 1))
-    assert SOURCE.count(edit[0]) >= 1
-    assert {name for name in before if before[name] != after[name]} == differing
-
-
-DATA = """
-import functools
-from collections import deque
-from dataclasses import dataclass
-from decimal import Decimal
-from types import SimpleNamespace
-import jax.numpy as jnp
-import numpy as np
-import pandas as pd
-
-def one(): return 1
-def two(): return 2
-
-@dataclass
-class Settings:
-    t: float = 0.0
-
-D = {}
-counts = {{"fits": 0, "by": {{}}}}
-seen, names, log = [], set(), SimpleNamespace(n=0)
-
-def learner(X_train, y_train, X_test):
-    counts["fits"] += 1
-    counts["by"][len(y_train)] = 1
-    seen.append(1)
-    names.add("a")
-    log.n += 1
-    seen[0:1] = [1, 2, len(names)]
-    return (X_test[:, 0] > D["t"]) * 1
-
-class Learner:
-    table = D
-    cache = {{}}
-
-    def predict(self, X_test):
-        self.cache[len(X_test)] = self.table
-        return X_test[:, 0] > self.table["t"]
-"""
-
-CONTENTS = {
-    "dict": ("dict(t=0.0)", "dict(t=0.1)"),
-    "list": ("[0.0, 1]", "[0.0, 2]"),
-    "set": ("{1, 2}", "{1, 3}"),
-    "set of functions": ("{one, (1, Decimal(1))}", "{two, (1, Decimal(1))}"),
-    "array": ("np.zeros(3)", "np.ones(3)"),
-    "dict of dicts": ("{'t': {'u': [0, (1, [2])]}}", "{'t': {'u': [0, (1, [3])]}}"),
-    "array of objects": ("np.array([1, {}], object)", "np.array([2, {}], object)"),
-    "tuple of lists": ("([0],)", "([1],)"),
-    "table": ("pd.DataFrame({'t': [0]})", "pd.DataFrame({'t': [1]})"),
-    "array of JAX": ("jnp.zeros(2000)", "jnp.zeros(2000).at[999].set(1)"),
-    "number of NumPy": ("np.int64(3)", "np.int64(4)"),
-    "decimal": ("Decimal('0.1')", "Decimal('0.2')"),
-    "functions": ("{'t': one}", "{'t': two}"),
-    "functions of packages": ("{'t': np.mean}", "{'t': np.median}"),
-    "classes of packages": ("[pd.Series]", "[pd.DataFrame]"),
-    "partial": ("functools.partial(one, t=[0])", "functools.partial(one, t=[1])"),
-    "dataclass": ("Settings()", "Settings(0.1)"),
-    "namespace": ("SimpleNamespace(t=0)", "SimpleNamespace(t=1)"),
-    "deque": ("deque([0])", "deque([1])"),
-    "beside an object": ("{'o': object(), 't': 0}", "{'o': object(), 't': 1}"),
-    "with itself": ("[0]; D.append(D)", "[1]; D.append(D)"),
-}
-
-
-def of_data(code):
-    own = module("mine", code)
-    return fingerprint(own.learner), fingerprint(own.Learner().predict)
-
-
-@pytest.mark.parametrize("kind", CONTENTS)
-def test_learners_whose_data_were_edited_are_other_learners(kind):
-    first, edited = (DATA.format(code) for code in CONTENTS[kind])
-    before = of_data(first)
-    assert before == of_data(first)
-    assert not set(before) & set(of_data(edited))
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        ('"fits": 0', '"fits": 7'),
-        ("seen, names, log = []", "seen, names, log = [3]"),
-        ("set()", "{'a'}"),
-        ("SimpleNamespace(n=0)", "SimpleNamespace(n=4)"),
-        ("cache = {}", "cache = {1: 2}"),
-    ],
-)
-def test_data_that_a_learner_changes_itself_make_no_other_learner(edit):
-    code = DATA.format("dict(t=0.0)")
-    assert edit[0] in code
-    assert of_data(code) == of_data(code.replace(*edit))
-
-
-def test_data_of_a_module_that_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "conf", module("conf", "D = {'t': 0.0}\nseen = []"))
-    code = "import conf\ndef learner(a, b, c):\n    conf.seen.append(1)\n    return conf.D['t']"
-    learner = module("mine", code).learner
-    before = fingerprint(learner)
-    sys.modules["conf"].seen.append(1)
-    assert fingerprint(learner) == before
-    sys.modules["conf"].D["t"] = 0.5
-    assert fingerprint(learner) != before
+def test_learners_whose_code_was_edited_are_other_learners(contents):
+    before = contents(SOURCE)
+    for edit, differing in EDITS.items():
+        assert SOURCE.count(edit[0]) >= 1
+        after = contents(SOURCE.replace(*edit, 1))
+        assert {name for name in before if before[name] != after[name]} == differing, edit
+    after = contents(SOURCE, "SHIFT = 0.0  # edited\n")
+    assert before == after
+    assert before["with_model"] != contents(SOURCE, "SHIFT = 0.1\n")["with_model"]
 
 
 def test_predictions_of_a_learner_with_edited_data_are_not_taken(tmp_path):
-    path = tmp_path / "run.json"
-    own = module("mine", DATA.format("dict(t=0.0)"))
-    labels = (Y[0] == Y).astype(int)
-    uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
-    uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
-    own.D["t"] = 1.0
-    with pytest.raises(ValueError, match="is of another call: learners differs"):
-        uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
+    limits = {"low": X[:, 0].mean()}
+
+    def learner(X_train, y_train, X_test):
+        return np.where(X_test[:, 0] < limits["low"], *np.unique(Y))
+
+    evaluated(tmp_path / "run", learner)
+    evaluated(tmp_path / "run", learner)
+    limits["low"] += 1.0
+    with pytest.raises(ValueError, match="is of another call: learner own differs"):
+        evaluated(tmp_path / "run", learner)
 
 
-def test_a_file_that_another_call_writes_is_refused(tmp_path):
-    path = tmp_path / "run.json"
+def test_what_cannot_be_recognized_is_refused_with_what_to_do(tmp_path):
+    made = {"__name__": "typed_in"}
+    exec("def typed(X_train, y_train, X_test): return X_test[:, 0] > 0", made)
+    with pytest.raises(ValueError, match=r"no source of typed: define it in a file or install it"):
+        evaluated(tmp_path / "run", made["typed"])
+    with (tmp_path / "log").open("w") as log:
+
+        def logging(X_train, y_train, X_test):
+            log.write("fit\n")
+            return nearest(X_train, y_train, X_test)
+
+        with pytest.raises(ValueError, match=r"recognize learner own .*cannot pickle.*open files"):
+            evaluated(tmp_path / "run", logging)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_class_of_a_notebook_is_known_by_its_methods(monkeypatch):
+    """Whose functions have a source, and whose classes do not."""
+
+    def learner(side):
+        made = type("Own", (), {"side": side, "fit": nearest, "__module__": "typed_in"})
+        return digest("learners", made())[0]
+
+    assert learner(1) == learner(1) != learner(2)
+
+
+TABLE = pd.DataFrame({"a": [1.0, 2.0], "b": ["u", None]})
+TURNED = np.asfortranarray(X)
+
+
+def test_data_are_known_by_their_values_and_not_by_their_layout():
+    assert digest("X", X) == digest("X", TURNED) == digest("X", np.repeat(X, 2, axis=0)[::2])
+    copy = pd.DataFrame({"a": [0.0, 2.0]})
+    copy["b"] = ["u", None]
+    copy.loc[0, "a"] = 1.0
+    assert digest("X", copy) == digest("X", TABLE)
+    different = [
+        *(None, 1, 1.0, "1", [1, 2], (1, 2), {"a": 1}, {"a": 2}, {"x", "y"}, {"x", 1}),
+        *(np.array([1, 2]), np.array([1.0, 2]), np.array([[1, 2]]), np.array([1, None], object)),
+        *(TABLE, TABLE.rename(columns={"a": "c"}), TABLE.iloc[::-1], csr_array(X), csr_array(-X)),
+        *(np.random.RandomState(0), np.random.RandomState(1), np.random.default_rng(0)),
+        *(len, np.exp, np.log, nearest, uv.learners.knn(3), uv.learners.knn(5)),
+    ]
+    found = [digest("X", value)[0] for value in different]
+    assert len(set(found)) == len(found)
+    circle = [1]
+    circle.append(circle)
+    assert digest("X", circle) == digest("X", circle)
+    # The order of strings in a set, and NumPy's global generator, change with the process.
+    code = (
+        "from scipy.stats import uniform; from ucvtest.common.digest import digest; "
+        "print(digest('', [{'x', 'y', 1, None}, uniform()])[0])"
+    )
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    ]
+    assert done[0] == done[1]
+
+
+def test_a_folder_that_another_call_writes_is_refused(tmp_path):
+    path = tmp_path / "run"
     refused = []
 
     def nosy(X_train, y_train, X_test):
         if not refused:
-            with pytest.raises(ValueError, match=r"run\.json is being written by another") as error:
-                uv.evaluate(nearest, X, Y, 4, checkpoint=path)
-            refused.append(error)
+            with pytest.raises(ValueError, match=r"run is being written by another call") as error:
+                evaluated(path)
+            refused.append(str(error.value))
         return nearest(X_train, y_train, X_test)
 
-    uv.evaluate({"nosy": nosy}, X, Y, 4, checkpoint=path, n_jobs=1)
+    evaluated(path, nosy)
     assert len(refused) == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+    assert {file.name for file in path.iterdir()} == {
+        "call.json",
+        "00000001.json.gz",
+        "00000002.json.gz",
+    }
 
 
-def test_a_file_that_was_written_since_it_was_read_is_refused(tmp_path):
-    path = tmp_path / "run.json"
+def test_a_folder_that_was_begun_since_it_was_read_is_refused(tmp_path):
+    path = tmp_path / "run"
     late = Checkpoint.open(path)
-    uv.evaluate({"one": nearest}, X, Y, 4, rng=0, checkpoint=path)
-    before = path.read_bytes()
+    evaluated(path)
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
     with late, pytest.raises(ValueError, match="has just been written by another call: call again"):
         late.begin({"call": "evaluate"}, {}, 1)
-    assert path.read_bytes() == before
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 
 def test_the_lock_of_a_process_that_died_is_taken_over(tmp_path):
-    path = tmp_path / "run.json"
+    path = tmp_path / "run"
     code = (
         "import sys, os; from pathlib import Path; from ucvtest.common.file_lock import FileLock\n"
         "FileLock(Path(sys.argv[1])).acquire(); os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], env={**os.environ}, check=False)
     assert done.returncode == 9
-    assert (tmp_path / "run.json.lock").exists()
+    assert (tmp_path / "run.lock").exists()
     lock = FileLock(path)
     lock.acquire()
     lock.release()
@@ -358,6 +300,6 @@ def test_a_folder_that_takes_no_file_is_refused_before_anything_is_fitted(tmp_pa
     def refusing(*_, **__):
         raise PermissionError("no")
 
-    monkeypatch.setattr("ucvtest.common.file_lock.os.open", refusing)
-    with pytest.raises(ValueError, match=r"run\.json cannot be written \(no\): name a file"):
-        uv.evaluate(nearest, X, Y, 4, checkpoint=tmp_path / "run.json")
+    monkeypatch.setattr(Path, "mkdir", refusing)
+    with pytest.raises(ValueError, match=r"run cannot be written \(no\): name a folder"):
+        evaluated(tmp_path / "run")

@@ -97,8 +97,7 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
 
 def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> Evaluator:
     """Fits again without every pair; an execution shows the progress."""
-    n_jobs = None if execution is None else execution.n_jobs
-    return Evaluator(sample, learner, "score", n_jobs=n_jobs, execution=execution)
+    return Evaluator(sample, learner, "score", execution)
 
 
 class _SmootherErrors(PairErrors):

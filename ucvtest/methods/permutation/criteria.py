@@ -126,14 +126,8 @@ class Task:
         n_labelings = n_kinds * self.n_permutations + left_out
         if not fitting or not n_labelings:
             return self
-        affordable_fits = execution.progress.recall_or_decide(
-            f"fits of {', '.join(candidate.name for candidate in fitting)} in {max_seconds:g} s",
-            lambda: rounds_within(
-                (self._trial(learner, execution) for learner in fitting),
-                max_seconds,
-                "fit of each learner",
-            ),
-        )
+        trials = (self._trial(learner, execution) for learner in fitting)
+        affordable_fits = rounds_within(trials, max_seconds, "fit of each learner")
         affordable_share = (
             affordable_fits - 1 - self.n_folds * ("kfold" in self.criteria)
         ) / n_labelings
@@ -153,7 +147,7 @@ class Task:
 
     def _trial(self, learner: Learner, execution: Execution) -> Trial:
         """Fits to all observations, which take longest."""
-        evaluator = Evaluator.run_by(execution.trial, self.sample, learner, self.loss.output)
+        evaluator = Evaluator(self.sample, learner, self.loss.output, execution.trial)
 
         def fit(size: int) -> object:
             labels = np.tile(self.sample.target, (size, 1))
@@ -247,7 +241,7 @@ class Candidate:
         self._smoother: np.ndarray | None = None
         if task.smooths(learner):
             self._smoother = find_smoother(learner, self._sample)[0]
-        self._evaluator = Evaluator.run_by(execution, self._sample, learner, self._loss.output)
+        self._evaluator = Evaluator(self._sample, learner, self._loss.output, execution)
         self.n_fits = 0
 
     def row(self) -> dict[str, float]:

@@ -69,7 +69,7 @@ def from_labelings(
     relabeling: Relabeling | None = None,
 ) -> PermutationEstimates:
     """Fit labelings drawn at random, or all of them."""
-    evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
+    evaluator = Evaluator(sample, learner, loss.output, execution)
     if isinstance(options.n_permutations, int):
         execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a separate stream, so that labels depend only on rng.
@@ -122,7 +122,7 @@ def labelings_within(
 
     Trials are discarded.
     """
-    evaluator = Evaluator.run_by(execution.trial, sample, learner, loss.output)
+    evaluator = Evaluator(sample, learner, loss.output, execution.trial)
     rng, seeds = np.random.default_rng(0), np.random.default_rng(0)
 
     def trial(size: int) -> None:
@@ -132,16 +132,9 @@ def labelings_within(
         )
         optimism(evaluator, sample, loss, options.sampling, batches, seeds, relabeling=relabeling)
 
-    seconds = options.max_seconds
-    assert seconds is not None
-
-    def decide() -> int:
-        at_once = evaluator.at_once(labelings=True)
-        return rounds_within([(trial, at_once)], seconds, "fit to permuted labels") - 1
-
-    return execution.progress.recall_or_decide(
-        f"labelings of {learner.name} in {seconds:g} s", decide
-    )
+    assert options.max_seconds is not None
+    at_once = evaluator.at_once(labelings=True)
+    return rounds_within([(trial, at_once)], options.max_seconds, "fit to permuted labels") - 1
 
 
 def _sequential(

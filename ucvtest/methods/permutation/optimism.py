@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.permutation import Sampling, generalization
@@ -232,7 +233,7 @@ def find_smoother(
     except ValueError as error:
         raise ValueError(f"learner {learner.name} is not a linear smoother: {error}") from None
     labels = np.vstack([np.eye(n), y, y[::-1]])
-    evaluator = Evaluator(numbers, learner, "number", n_jobs=n_jobs)
+    evaluator = Evaluator(numbers, learner, "number", Execution.of(0, n_jobs, None))
     predictions = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values
     matrix = predictions[:n].T
     if not (np.abs(labels[n:] @ matrix.T - predictions[n:]) <= SAME_FIT * np.abs(y).max()).all():

@@ -433,7 +433,7 @@ class UStatisticTest(HypothesisTest):
             the number that fits into the time. The settings of the result keep that number; the
             same `max_fits` and `rng` without `max_seconds` repeat the result.
         checkpoint : path, optional
-            A file that keeps the predictions of learners that are fitted one by one, every few
+            A folder that keeps the predictions of learners that are fitted one by one, every few
             seconds. After an interrupt or a crash, the same call continues from there, to the
             result of an uninterrupted call (except for the seconds it took). With ``rng=None`` the
             resumed call reuses the original seed. Fits that failed are tried again. See

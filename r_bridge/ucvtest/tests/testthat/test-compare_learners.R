@@ -107,18 +107,18 @@ test_that("what cannot be compared is refused", {
     compared(corection = "holm") ~ "unknown argument 'corection'",
     compared(correction = "bh") ~ "'correction' must be one of \"holm\", .*got \"bh\": did you mean \"BH\"\\?",
     compared(correction = c("BH", "BY")) ~ "got c\\(\"BH\", \"BY\"\\)",
-    compared(checkpoint = 3) ~ "'checkpoint' must be the name of a file",
+    compared(checkpoint = 3) ~ "'checkpoint' must be the name of a folder",
     confint(compared(), 0.8) ~ "unknown argument 'parm'",
     compare_learners(two[1:2], two$Species) ~ "'learners' is missing: name two or more, such as c\\(\"lda\"")
 })
 
-test_that("a comparison that was broken off goes on from its file", {
+test_that("a comparison that was broken off goes on from its folder", {
   skip_without_python()
-  file <- tempfile(fileext = ".json")
-  on.exit(unlink(file))
+  folder <- tempfile()
+  on.exit(unlink(folder, recursive = TRUE))
   fits <- 0
   state <- new.env()
-  broken_at <- function(limit, checkpoint = file, dropped = 1) {
+  broken_at <- function(limit, checkpoint = folder, dropped = 1) {
     state$limit <- limit
     own <- function(x, y, xnew) {
       fits <<- fits + 1
@@ -132,7 +132,7 @@ test_that("a comparison that was broken off goes on from its file", {
   expect_match(message_of(broken_at(8)), "power cut")
   before <- fits
   # Another function, or one with another value enclosed, is another learner.
-  expect_match(message_of(broken_at(Inf, dropped = 2)), "is of another call: learners differs")
+  expect_match(message_of(broken_at(Inf, dropped = 2)), "is of another call: learner own differs")
   expect_equal(fits, before)
   again <- broken_at(Inf)
   expect_lt(fits - before, 10)

@@ -141,10 +141,10 @@ test_that("an R function gets x and y as the user gave them, and a loss their la
   expect_lt(squared$estimate, 0)
 })
 
-test_that("a test that was broken off goes on from its file", {
+test_that("a test that was broken off goes on from its folder", {
   skip_without_python()
-  file <- tempfile(fileext = ".json")
-  on.exit(unlink(file))
+  folder <- tempfile()
+  on.exit(unlink(folder, recursive = TRUE))
   limit <- 8
   own <- function(x, y, xnew) {
     limit <<- limit - 1
@@ -152,10 +152,10 @@ test_that("a test that was broken off goes on from its file", {
     lda_in_r(x, y, xnew)
   }
   run <- function(...) seeded(x, y, own, "knn:1", variance = "few", ...)[c("estimate", "p.value")]
-  expect_match(message_of(run(checkpoint = file)), "power cut")
+  expect_match(message_of(run(checkpoint = folder)), "power cut")
   limit <- 1000
-  expect_equal(run(checkpoint = file), run())
-  expect_match(message_of(run(checkpoint = 3)), "'checkpoint' must be the name of a file")
+  expect_equal(run(checkpoint = folder), run())
+  expect_match(message_of(run(checkpoint = 3)), "'checkpoint' must be the name of a folder")
 })
 
 test_that("designs, sizes by class and synonyms reach Python", {
