@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -25,7 +24,7 @@ from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 class Interface:
@@ -38,48 +37,6 @@ class Interface:
     def planned_fits(self) -> int | None:
         """Model fits that `fit` is going to make; None where its options decide."""
         return 0 if self.question.observed is not None else None
-
-    @classmethod
-    def from_formula(
-        cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
-    ) -> Self:
-        """Create the test from a formula and a data frame, as in statsmodels.
-
-        Parameters
-        ----------
-        formula : str
-            For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
-            read by formulaic. Columns, numbers, arithmetic and the functions log, exp, sqrt, abs,
-            C, I, Q, scale, center, poly, bs and cs are allowed, and no other code. The intercept
-            is left out, because learners have their own; a factor has one column less than it
-            has levels. The response is a column, or one numeric expression.
-        data : DataFrame
-        learner, other : learner
-        **kwargs
-            The keyword arguments of the class; `groups` and `weights` may name columns of `data`.
-
-        Returns
-        -------
-        HypothesisTest
-            An instance of the class it was called on.
-
-        Raises
-        ------
-        ValueError
-            If the formula cannot be read, names columns that do not exist, contains other code, or
-            uses missing values.
-        """
-        if kwargs.get("missing", "raise") != "raise":
-            raise ValueError(
-                "missing='drop' does not apply with a formula, which refuses missing values in the "
-                "columns that it names: pass data.dropna(subset=[...])"
-            )
-        named = columns_named(kwargs, data)
-        y, X = read_formula(formula, data, named.values())
-        kwargs |= {name: data[column] for name, column in named.items()}
-        # Some tests know one learner only.
-        test: Any = cls
-        return test(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     def __repr__(self) -> str:
         names = [repr(name) for name in self.question.learner_names]

@@ -73,25 +73,21 @@ class Needs:
     null_of_auc: float = 0.5
     without: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def compares(self) -> bool:
-        """Whether there can be two learners."""
-        return self.learners != "one"
+    compares: bool = field(init=False, repr=False)
+    """Whether there can be two learners."""
+    by_rows: bool = field(init=False, repr=False)
+    """Whether the losses of the rows of clusters are seen, and not those of clusters."""
+    values: bool = field(init=False, repr=False)
+    """Whether the loss, or score, of every observation is needed: means do not suffice."""
+    only_loss: str | None = field(init=False, repr=False)
+    """The loss, of tests about one loss alone."""
 
-    @property
-    def by_rows(self) -> bool:
-        """Whether the losses of the rows of clusters are seen, and not those of clusters."""
-        return self.clusters == "rows"
-
-    @property
-    def values(self) -> bool:
-        """Whether the loss, or score, of every observation is needed: means do not suffice."""
-        return "set_score" not in self.metrics
-
-    @property
-    def only_loss(self) -> str | None:
-        """The loss, of tests about one loss alone."""
-        return self.metrics[0] if self.metrics in (("zero_one",), ("auc",)) else None
+    def __post_init__(self) -> None:
+        about_one_loss = self.metrics in (("zero_one",), ("auc",))
+        object.__setattr__(self, "compares", self.learners != "one")
+        object.__setattr__(self, "by_rows", self.clusters == "rows")
+        object.__setattr__(self, "values", "set_score" not in self.metrics)
+        object.__setattr__(self, "only_loss", self.metrics[0] if about_one_loss else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +136,7 @@ class Asked:
             return "metric"
         if isinstance(self.metric, SetScore):
             return "set_score"
-        known = metric_of(self.metric)
+        known = self.metric if isinstance(self.metric, Metric) else metric_of(self.metric)
         if known is None:
             return "loss"
         return "auc" if known.ranks_pairs else "zero_one" if known.counts_errors else "loss"

@@ -14,6 +14,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution, NoBar, progress_bar
 from ucvtest.data.class_order import ORDERS, order_notes
 from ucvtest.data.groups import (
@@ -51,7 +52,7 @@ from ucvtest.metrics.ranges import (
 )
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
-from ucvtest.stats.wald import OTHER_SIDE
+from ucvtest.stats.wald import ALTERNATIVES, OTHER_SIDE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -526,6 +527,27 @@ class LossesQuestion(Question):
         )
         ordered = order_notes(losses.settings) if ORDERS.intersection(losses.settings) else []
         return [reused, *ordered] if n_fits else ordered
+
+
+LARGEST_NULL = 1e100
+"""Its square is a number too, and no loss comes near."""
+
+
+def hypothesis_of(
+    null_value: Any, alternative: Any, *, paired: bool, null_of_one: float
+) -> Hypothesis:
+    """By default two learners are equal, and of one nothing is tested where that is NaN."""
+    check_choice("alternative", alternative, ALTERNATIVES)
+    if null_value is None:
+        null_value = 0.0 if paired else null_of_one
+    elif not is_number(null_value):
+        raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
+    elif abs(null_value) > LARGEST_NULL:
+        raise ValueError(
+            f"null_value must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
+            f"{null_value:g}"
+        )
+    return Hypothesis(float(null_value), alternative)
 
 
 def hypothesis_about(hypothesis: Hypothesis, null_value: float, units: Units) -> Hypothesis:

@@ -307,7 +307,8 @@ def limit_notes(result: TestResult, alpha: float) -> list[str]:
         return []
     held_interval = holding(interval, result.estimate, result.alternative, alpha)
     level, notes = f"{percent(1 - alpha)} {result.interval_name}", []
-    if _limits_differ(interval, held_interval):
+    ends = zip(interval, held_interval, strict=True)
+    if any(math.isfinite(end) and abs(end - held) > UNSEEN for end, held in ends):
         notes.append(
             f"The {level} of the method leaves out its own estimate, and was extended to it."
         )
@@ -316,12 +317,13 @@ def limit_notes(result: TestResult, alpha: float) -> list[str]:
     )
     cut = within(held_interval, result.bounds)
     for (limit_name, extreme, held_end, bound), cut_end in zip(limit_rows, cut, strict=True):
-        if _limits_differ((held_end,), (cut_end,)):
+        if math.isfinite(held_end) and abs(held_end - cut_end) > UNSEEN:
             notes.append(
                 f"The {limit_name} limit of the {level} was cut at {bound:g}, the {extreme} "
                 "possible value of the estimand."
             )
-    if _limits_differ((result.estimate,), within((result.estimate, 0.0), result.bounds)[:1]):
+    possible_value, _ = within((result.estimate, 0.0), result.bounds)
+    if abs(result.estimate - possible_value) > UNSEEN:
         notes.append(
             "The estimate itself lies outside of what the estimand can be, as one that was "
             "corrected for bias may."
@@ -333,11 +335,3 @@ def notes_at(result: TestResult, alpha: float) -> tuple[str, ...]:
     """The notes of a result, with those on its limits at another level than 95%."""
     notes_at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
     return (*result.notes, *(note for note in notes_at_level if note not in result.notes))
-
-
-def _limits_differ(old_limits: tuple[float, ...], new_limits: tuple[float, ...]) -> bool:
-    pairs = zip(old_limits, new_limits, strict=True)
-    return any(
-        math.isfinite(old_limit) and abs(old_limit - new_limit) > UNSEEN
-        for old_limit, new_limit in pairs
-    )

@@ -1,28 +1,22 @@
 """Common part of tests on the losses of one design, from data or from existing losses."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
-from ucvtest.designs.scheme_base import NamedDesign
-from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
+from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Ask, Run
-from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.needs import Asked, refuse
+from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.drawn_designs import refuse_single_classes, scheme_of
+from ucvtest.methods.classical.drawn_designs import DrawnDesignTest
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.many_pairs import (
     PairsOfLearners,
@@ -39,90 +33,17 @@ from ucvtest.results.result import TestResult
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
 
-class ResamplingTest(HypothesisTest):
-    """A test on the losses of one or two learners on the resamples of one design.
-
-    It is made from data, and `fit` then evaluates the learners on a new draw of the design. Or it
-    is made from existing losses by `from_losses`, and `fit` then only analyses them.
-
-    Parameters
-    ----------
-    design : uv.designs object, int, scikit-learn splitter or list of splits, optional
-        The resampling design; an integer is the number of folds. By default the class's
-        `default_design`. For "auc", our designs are stratified unless they have ``stratify=False``.
-    loss : str, callable, Loss or matrix, optional
-        "auc" compares areas under the ROC curve instead of expected losses.
-    null_value : float, optional
-        Value of the estimand under H0; by default 0 for two learners, 1/2 for the AUC of one, and
-        otherwise none.
-    metric : str or metric, optional
-        Instead of a loss, a metric that is not a mean of losses, such as "f1": see
-        `Losses.from_predictions`.
-    cv : int, splitter or iterable, optional
-        scikit-learn's argument instead of `design`. An integer means the same as in
-        `cross_val_score`: folds of adjacent rows, stratified for classes. With groups it is
-        ``KFold(cv, stratify=True)`` of groups for classes, and ``KFold(cv)`` otherwise.
-    """
-
-    default_design: ClassVar[NamedDesign]
-    pools_scores: ClassVar[bool] = False
-    """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
-    sets."""
-
-    def __init__(
-        self,
-        X: Any,
-        y: Any,
-        learner: Any,
-        other: Any = None,
-        *,
-        design: Any = None,
-        cv: Any = None,
-        metric: Any = None,
-        weights: Any = None,
-        **ask: Unpack[Ask],
-    ) -> None:
-        question = self.question_of(X, y, learner, other, metric=metric, weights=weights, **ask)
-        self._ask(question, design, cv)
-
-    by_rows: bool
-    """Whether the losses are losses of rows, even if rows are in clusters."""
+class ResamplingTest(DrawnDesignTest):
+    """A test on the losses of one or two learners on the resamples of one design."""
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
         self.by_rows = self.needs.by_rows
         if isinstance(question, DataQuestion):
-            self.design = scheme_of(question, design, cv, self.default_design)
-            # A trial draw, so that a design is refused before the first fit. The real draw is
-            # checked again, because a splitter may make sets of other sizes.
-            trial = self._draw(np.random.default_rng(0))
-            self.question = question.ready(trial.learn_sizes[0])
+            self._plan(question, design, cv)
         else:
             assert question.design is not None
             self._refuse_design(question.design)
-
-    @cached_property
-    def design(self) -> NamedDesign:
-        """The design to draw, or the design of given losses."""
-        return as_design(self.question.design)
-
-    @property
-    def planned_fits(self) -> int | None:
-        """See `HypothesisTest`: the fits of the design, for each learner."""
-        if self.question.observed is not None:
-            return 0
-        return self.design.n_resamples * len(self.question.learners)
-
-    def _draw(self, rng: np.random.Generator) -> Design:
-        """Draw the design, if the test can use it and its losses fit into memory."""
-        sample = self.question.data("a design").sample
-        drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
-        clusters = None if self.by_rows else self.question.clusters
-        units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
-        refuse(self.needs, Asked.of(self.question, units), type(self).__name__)
-        self._refuse_design(units)
-        self.check_test_sets(drawn_design)
-        return drawn_design
 
     def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
@@ -132,11 +53,6 @@ class ResamplingTest(HypothesisTest):
         testing = observed.design.testing
         tested = np.broadcast_to(clusters.groups.index, testing.shape)[testing]
         return Clusters(Groups(*np.unique(tested, return_inverse=True)), clusters.weight)
-
-    def check_test_sets(self, design: Design) -> None:
-        """Refuse test sets without an AUC if the mean over test sets is requested."""
-        if self.question.metric.ranks_pairs and not self.pools_scores:
-            refuse_single_classes(self.question, self.design, design)
 
     def _refuse_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and name the ones that it accepts."""
@@ -199,12 +115,6 @@ class ResamplingTest(HypothesisTest):
         first, other = places[0].tolist()
         pairs = PairsOfLearners(question.observed.losses, first, other, places)
         return student_numbers(question, places, self.analyse(pairs, options))
-
-    def shared_design(
-        self, fit_options: Mapping[str, Any]
-    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-        """See `HypothesisTest.shared_design`."""
-        return self.design, fit_options
 
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about.
