@@ -1,8 +1,8 @@
 """What a test needs of a question, declared once, and the one table of what it refuses."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from ucvtest.data.groups import NO_GROUPS
 from ucvtest.designs.design import Design
@@ -184,160 +184,126 @@ BLOCKS = (
 """The remedy for rows in time that come in clusters."""
 
 
-def _is_another_loss(needs: Needs, asked: Asked) -> bool:
-    """Whether a test is about one loss or two, and this is another."""
-    return "loss" not in needs.metrics and asked.kind not in (None, *needs.metrics)
+def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]:
+    """What a test of this name refuses about a question, by name, with the remedy.
 
-
-class Refusal(NamedTuple):
-    """What tests refuse to be asked, and the sentence with the remedy, about a test by its name."""
-
-    applies: Callable[[Needs, Asked], bool]
-    sentence: Callable[[Needs, Asked, str], str]
-
-
-REFUSALS: Mapping[str, Refusal] = {
+    This is the table of all refusals that follow from needs. The first is told.
+    """
+    kind, design, without = asked.kind, asked.design, needs.without
     # Rules that learnt nothing come first, because another loss would not help.
-    "fixed rules": Refusal(
-        lambda needs, asked: (
-            not needs.fixed and asked.given and asked.design is not None and not asked.design.learns
-        ),
-        lambda needs, asked, test: (
+    if not needs.fixed and asked.given and design is not None and not design.learns:
+        yield (
+            "fixed rules",
             "the losses are of fixed rules, which have learnt nothing from these observations, and "
-            f"{test} is about learning: use {FOR_FIXED_RULES}"
-        ),
-    ),
-    "losses": Refusal(
-        lambda needs, asked: "losses" in needs.without and asked.given,
-        lambda needs, asked, test: (
-            f"{test} does not accept losses, because it {needs.without['losses']}: make the test "
-            "from X and y"
-        ),
-    ),
-    "splits in time": Refusal(
-        lambda needs, asked: needs.compares and not needs.time and asked.in_time,
-        lambda needs, asked, test: (
+            f"{test} is about learning: use {FOR_FIXED_RULES}",
+        )
+    if "losses" in without and asked.given:
+        yield (
+            "losses",
+            f"{test} does not accept losses, because it {without['losses']}: make the test from X "
+            "and y",
+        )
+    if needs.compares and not needs.time and asked.in_time:
+        yield (
+            "splits in time",
             "the splits go through time (each learns from rows before those that it tests), and "
-            f"{test} is for splits of a sample without an order: use DieboldMarianoTest"
-        ),
-    ),
-    "ratio": Refusal(
-        lambda needs, asked: needs.compares and asked.contrast not in needs.contrasts,
-        lambda needs, asked, test: (
-            f"{test} tests no {asked.contrast}: use the test 'ustatistic', or contrast='difference'"
-        ),
-    ),
-    "metric": Refusal(
-        lambda needs, asked: asked.kind == "metric" and "metric" not in needs.metrics,
-        lambda needs, asked, test: (
+            f"{test} is for splits of a sample without an order: use DieboldMarianoTest",
+        )
+    if needs.compares and asked.contrast not in needs.contrasts:
+        yield (
+            "contrast",
+            f"{test} tests no {asked.contrast}: use the test 'ustatistic', or "
+            "contrast='difference'",
+        )
+    if kind == "metric" and "metric" not in needs.metrics:
+        yield (
+            "metric",
             f"metric={asked.name!r:.60} is not for {test}: use uv.UStatisticTest, "
-            "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
-        ),
-    ),
-    "weights of losses": Refusal(
-        lambda needs, asked: not needs.weights and asked.weighted and asked.given,
-        lambda needs, asked, test: (
+            "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss",
+        )
+    if not needs.weights and asked.weighted and asked.given:
+        yield (
+            "weights of losses",
             f"{test} counts rows alike, and these losses are weighted: use HoldOutTest, for folds "
             "CorrectedTTest, or leave out the weights (weights=, or sample_weight= of "
-            "Losses.from_predictions)"
-        ),
-    ),
-    "weights": Refusal(
-        lambda needs, asked: not needs.weights and asked.weighted,
-        lambda needs, asked, test: (
+            "Losses.from_predictions)",
+        )
+    if not needs.weights and asked.weighted:
+        yield (
+            "weights",
             f"{test} counts rows alike: use UStatisticTest, CorrectedTTest, "
-            "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
-        ),
-    ),
-    "score of one loss": Refusal(
-        lambda needs, asked: _is_another_loss(needs, asked) and asked.score is not None,
-        lambda needs, asked, test: (
-            f"{test} is about loss={_quoted(needs.metrics)} alone, got "
-            f"scoring={asked.score!r:.60}: leave scoring out, or use "
-            f"{_quoted(SCORE_OF[kind] for kind in needs.metrics if kind in SCORE_OF)}"
-        ),
-    ),
-    "loss": Refusal(
-        _is_another_loss,
-        lambda needs, asked, test: (
-            f"loss must be {_quoted(needs.metrics)} for {test}, got {asked.name!r:.60}: leave loss "
-            f"out, or make the losses with loss={_quoted(needs.metrics)}"
-        ),
-    ),
-    "score of test sets": Refusal(
-        lambda needs, asked: asked.kind == "set_score" and needs.values,
-        lambda needs, asked, test: (
+            "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out",
+        )
+    losses = " or ".join(map(repr, needs.metrics))
+    is_another_loss = "loss" not in needs.metrics and kind not in (None, *needs.metrics)
+    if is_another_loss and asked.score is not None:
+        scores = " or ".join(repr(SCORE_OF[loss]) for loss in needs.metrics if loss in SCORE_OF)
+        yield (
+            "score of another loss",
+            f"{test} is about loss={losses} alone, got scoring={asked.score!r:.60}: leave scoring "
+            f"out, or use {scores}",
+        )
+    if is_another_loss:
+        yield (
+            "loss",
+            f"loss must be {losses} for {test}, got {asked.name!r:.60}: leave loss out, or make "
+            f"the losses with loss={losses}",
+        )
+    if kind == "set_score" and needs.values:
+        yield (
+            "score of test sets",
             f"scoring={asked.name!r} is one number for each test set, but {test} needs one for "
-            f"each observation: use {FOR_SET_SCORES}"
-        ),
-    ),
-    "AUC": Refusal(
-        lambda needs, asked: asked.kind == "auc" and "auc" not in needs.metrics,
-        lambda needs, asked, test: (
-            f"{_auc_and_losses(asked)[0]} keeps decision scores, but {test} needs the loss of "
-            f"every observation: use {_auc_and_losses(asked)[1]}"
-            + (", or DeLongTest, which is about the AUC" if needs.fixed and not needs.time else "")
-        ),
-    ),
-    "one learner": Refusal(
-        lambda needs, asked: needs.learners == "two" and asked.paired is False,
-        lambda needs, asked, test: f"{test} compares two learners: pass other",
-    ),
-    "two learners": Refusal(
-        lambda needs, asked: needs.learners == "one" and asked.paired is True,
-        lambda needs, asked, test: (
-            f"{test} does not compare learners: leave other out, or use InfluenceFunctionTest"
-        ),
-    ),
-    "clusters in time": Refusal(
-        lambda needs, asked: needs.clusters == "refused" and asked.clusters and needs.time,
-        lambda needs, asked, test: (
+            f"each observation: use {FOR_SET_SCORES}",
+        )
+    if kind == "auc" and "auc" not in needs.metrics:
+        auc, remedy = "'auc'", "'zero_one' or 'log'"
+        if asked.scoring is not None:
+            auc = f"scoring={asked.scoring!r:.60}"
+            remedy = "scoring='accuracy' or 'neg_log_loss'"
+        if needs.fixed and not needs.time:
+            remedy += ", or DeLongTest, which is about the AUC"
+        yield (
+            "AUC",
+            f"{auc} keeps decision scores, but {test} needs the loss of every observation: use "
+            f"{remedy}",
+        )
+    if needs.learners == "two" and asked.paired is False:
+        yield "one learner", f"{test} compares two learners: pass other"
+    if needs.learners == "one" and asked.paired is True:
+        yield (
+            "two learners",
+            f"{test} does not compare learners: leave other out, or use InfluenceFunctionTest",
+        )
+    if needs.clusters == "refused" and asked.clusters and needs.time:
+        yield (
+            "clusters in time",
             f"groups does not apply to {test}, which is about rows in the order of time: leave it "
-            f"out, or, {BLOCKS}"
-        ),
-    ),
-    "clusters": Refusal(
-        lambda needs, asked: needs.clusters == "refused" and asked.clusters,
-        lambda needs, asked, test: NO_GROUPS.format(test=test),
-    ),
-    "score of test sets of clusters": Refusal(
-        lambda needs, asked: asked.kind == "set_score" and asked.clusters,
-        lambda needs, asked, test: (
+            f"out, or, {BLOCKS}",
+        )
+    if needs.clusters == "refused" and asked.clusters:
+        yield "clusters", NO_GROUPS.format(test=test)
+    if kind == "set_score" and asked.clusters:
+        yield (
+            "score of test sets of clusters",
             f"scoring={asked.name!r} is one number for each test set, but a test that allows for "
-            f"groups needs one for each observation: use {FOR_SET_SCORES}"
-        ),
-    ),
-    "scores of clusters": Refusal(
-        lambda needs, asked: (
-            asked.given
-            and asked.clusters
-            and asked.kind == "auc"
-            and needs.values
-            and needs.clusters == "units"
-        ),
-        lambda needs, asked, test: (
+            f"groups needs one for each observation: use {FOR_SET_SCORES}",
+        )
+    of_units = asked.clusters and needs.clusters == "units"
+    if kind == "auc" and asked.given and needs.values and of_units:
+        yield (
+            "scores of clusters",
             f"scores with groups need learning sets of groups, which {test} draws itself: make it "
-            "from X and y"
-        ),
-    ),
-    "means alone": Refusal(
-        lambda needs, asked: needs.values and not asked.has_values,
-        lambda needs, asked, test: MEANS_ONLY,
-    ),
-    "null value": Refusal(
-        lambda needs, asked: "null_value" in needs.without and asked.null_value != 0,
-        lambda needs, asked, test: (
-            f"null_value must be 0, got {asked.null_value:g}: {needs.without['null_value']}"
-        ),
-    ),
-    "one-sided": Refusal(
-        lambda needs, asked: "alternative" in needs.without and asked.alternative != "two-sided",
-        lambda needs, asked, test: (
-            f"alternative={asked.alternative!r} {needs.without['alternative']}"
-        ),
-    ),
-}
-"""What tests refuse, in the order in which they look: the first that applies is told."""
+            "from X and y",
+        )
+    if needs.values and not asked.has_values:
+        yield "means alone", MEANS_ONLY
+    if "null_value" in without and asked.null_value != 0:
+        yield (
+            "null value",
+            f"null_value must be 0, got {asked.null_value:g}: {without['null_value']}",
+        )
+    if "alternative" in without and asked.alternative != "two-sided":
+        yield "one-sided", f"alternative={asked.alternative!r} {without['alternative']}"
 
 
 def refuse(needs: Needs, asked: Asked, test: str) -> None:
@@ -346,19 +312,7 @@ def refuse(needs: Needs, asked: Asked, test: str) -> None:
     Raises
     ------
     ValueError
-        If a row of `REFUSALS` applies.
+        If it is in the table of `refusals`.
     """
-    for refusal in REFUSALS.values():
-        if refusal.applies(needs, asked):
-            raise ValueError(refusal.sentence(needs, asked, test))
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return " or ".join(map(repr, names))
-
-
-def _auc_and_losses(asked: Asked) -> tuple[str, str]:
-    """The AUC as it was named, and other names of this kind."""
-    if asked.scoring is None:
-        return "'auc'", "'zero_one' or 'log'"
-    return f"scoring={asked.scoring!r:.60}", "scoring='accuracy' or 'neg_log_loss'"
+    for _, sentence in refusals(needs, asked, test):
+        raise ValueError(sentence)

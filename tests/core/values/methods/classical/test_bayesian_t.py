@@ -6,24 +6,11 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import (
-    ResamplingContract,
-    X,
-    Y,
-    draw,
-    made_up,
-    random_losses,
-)
+from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
+from tests.support.resampling import draw, made_up, random_losses
 
 KEYS = ("p_left", "p_rope", "p_right")
-
-
-class TestContract(ResamplingContract):
-    cls = uv.BayesianTTest
-    tests_a_null = False
-    other_design = uv.designs.SplitHalves(3, 2)
-    refusal = "does not split the sample in the same proportion"
 
 
 def probabilities(result):

@@ -5,15 +5,10 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import ResamplingContract, X, Y, made_up, random_losses
+from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
 from tests.support.cells import repeated
-
-
-class TestContract(ResamplingContract):
-    cls = uv.ConservativeZTest
-    other_design = uv.designs.KFold(5)
-    refusal = r"use uv\.designs\.SplitHalves"
+from tests.support.resampling import made_up, random_losses
 
 
 @pytest.mark.parametrize(("n_splits", "n_bisections"), [(15, 10), (2, 1), (3, 4)])

@@ -8,17 +8,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import ResamplingContract, X, Y, random_losses
+from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
+from tests.support.resampling import random_losses
 
 REPEATED = uv.designs.KFold(10, n_repeats=3)
 SPLITS = uv.designs.RandomSplits(15, test_fraction=0.2)
-
-
-class TestContract(ResamplingContract):
-    cls = uv.CorrectedTTest
-    other_design = uv.designs.SplitHalves(3, 2)
-    refusal = "does not split the sample in the same proportion"
 
 
 @pytest.mark.parametrize(

@@ -12,28 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import (
-    ResamplingContract,
-    draw,
-    made_up,
-    random_losses,
-)
 from tests.oracles import resampling as oracle
+from tests.support.resampling import draw, made_up, random_losses
 from ucvtest.designs.design import Design
 
 BOTH = pytest.mark.parametrize("cls", [uv.FiveByTwoTTest, uv.FiveByTwoFTest])
-
-
-class TestContractOfT(ResamplingContract):
-    cls = uv.FiveByTwoTTest
-    refusal = "not a K-fold cross-validation"
-
-
-class TestContractOfF(ResamplingContract):
-    cls = uv.FiveByTwoFTest
-    refusal = "not a K-fold cross-validation"
-    one_sided = False
-    has_interval = False
 
 
 @pytest.mark.parametrize("null", [0.0, -0.2])

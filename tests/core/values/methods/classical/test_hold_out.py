@@ -6,16 +6,10 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import ResamplingContract, made_up, random_losses
 from tests.oracles import resampling as oracle
+from tests.support.resampling import made_up, random_losses
 
 ONE = uv.designs.HoldOut(0.5)
-
-
-class TestContract(ResamplingContract):
-    cls = uv.HoldOutTest
-    other_design = uv.designs.KFold(2)
-    refusal = "design has 2 splits, but this test is about one"
 
 
 def split(n_obs=40):

@@ -10,13 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import ResamplingContract, random_losses
-
-
-class TestContract(ResamplingContract):
-    cls = uv.NaiveTTest
-    other_design = uv.designs.SplitHalves(3, 2)
-    refusal = "does not split the sample in the same proportion"
+from tests.support.resampling import random_losses
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])

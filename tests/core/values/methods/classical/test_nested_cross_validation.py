@@ -10,18 +10,12 @@ from scipy import stats
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import ucvtest as uv
-from tests.core.promises.resampling_contract import ResamplingContract
 from tests.oracles import resampling_wald as oracle
 from tests.support.cells import repeated
 from ucvtest.designs.schemes import NestedKFold
 from ucvtest.stats.nested_cross_validation import bias_factor
 
 pytestmark = pytest.mark.seconds(4, reason="errors and biases show in many samples alone")
-
-
-class TestContract(ResamplingContract):
-    cls = uv.NestedCrossValidationTest
-    other_design = uv.designs.KFold(5)
 
 
 def draw_losses(n_obs: int, n_folds: int, n_repeats: int, seed: int, n_rules: int = 1) -> Any:
