@@ -21,7 +21,6 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
-from ucvtest.common.file_lock import FileLock, InUseError
 from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
@@ -96,7 +95,7 @@ FORMAT_VERSION = 2
 PACKAGES = {"jax": "jax", "numpy": "numpy", "sklearn": "scikit-learn"}
 """Packages that may be behind any learner, by the names of their modules."""
 
-CALL, KEPT = "call.json", "[0-9]*.json.gz"
+CALL, LOCK, KEPT = "call.json", "lock", "[0-9]*.json.gz"
 """The names of files; finished work is numbered in its order."""
 
 
@@ -114,7 +113,7 @@ class Checkpoint(KnownFits):
         self._question: dict[str, Any] = {}
         self._names: list[tuple[Learner, str]] = []
         self._seed: int | None = None
-        self._lock = FileLock(path / CALL)
+        self._lock: Any = None
         self._decided: dict[str, int] = {}
         self._results: dict[str, Any] = {}
         self._n_kept = 0
@@ -181,28 +180,34 @@ class Checkpoint(KnownFits):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._lock.release()
-        if self._header is None:
+        if self._lock is None:
+            return
+        if not (self.path / CALL).exists():
             with suppress(OSError):
+                (self.path / LOCK).unlink()
                 self.path.rmdir()
+        self._lock.release()
 
     def _take(self) -> None:
         """Be the one call that writes; another may have begun since the folder was read."""
+        from filelock import FileLock, Timeout
+
         try:
             self.path.mkdir(exist_ok=True)
-            self._lock.acquire()
-        except InUseError:
+            lock = FileLock(self.path / LOCK, timeout=0)
+            lock.acquire()
+        except Timeout:
             raise ValueError(
                 f"checkpoint {self.path} is being written by another call: wait for its end, or "
                 "name another folder"
             ) from None
-        except OSError as error:
+        except (OSError, NotImplementedError) as error:
             raise ValueError(
                 f"checkpoint {self.path} cannot be written ({error}): name a folder in one of your "
                 "own"
             ) from error
+        self._lock = lock
         if self._read_header() != self._header:
-            self._lock.release()
             raise ValueError(
                 f"checkpoint {self.path} has just been written by another call: call again, to go "
                 "on from there"
@@ -217,7 +222,7 @@ class Checkpoint(KnownFits):
     def _read_header(self) -> dict[str, Any] | None:
         """The question of the first call; None in a folder that is new, or empty."""
         names = {file.name for file in self.path.glob("[!.]*")}
-        if names <= {f"{CALL}.lock"}:
+        if names <= {LOCK}:
             return None
         try:
             header = json.loads((self.path / CALL).read_bytes())

@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
-from tests.support.clock import Clock as FitClock
+from tests.support.clock import Clock
 from tests.support.samples import breast_cancer
-from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.execution import Execution, Progress
-from ucvtest.evaluation import slow_fits, workers
+from ucvtest.evaluation import workers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -252,52 +251,9 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     assert first.result().settings["max_fits"] == 80
 
 
-class Clock:
-    """Shows another time whenever it is looked at."""
-
-    def __init__(self, seconds):
-        self.now, self.seconds = 0.0, seconds
-
-    def __call__(self):
-        self.now += self.seconds
-        return self.now
-
-
-@pytest.fixture
-def minutes_are_long(monkeypatch):
-    """What users get: fits that take more than a minute are announced."""
-    monkeypatch.setattr(slow_fits, "LONG_SECONDS", 60.0)
-
-
-def fitted(seconds, total, n_fits):
-    """Fits of one learner by a clock that goes on between any two looks."""
-    execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(clock=Clock(seconds)))
-    if total is not None:
-        execution.announce_total(total)
-    evaluator = Evaluator(SAMPLE, as_learner(Counted()), "label", execution)
-    learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
-    evaluator.predict(learning, ~learning, np.arange(n_fits))
-    return execution
-
-
-@pytest.mark.usefixtures("minutes_are_long")
-def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
-    with pytest.warns(UcvtestWarning, match=r"298 fits are left, 10 s each .* about 50 minutes"):
-        execution = fitted(10.0, 300, 30)
-    assert execution.progress.n_fits == 30
-    with pytest.warns(UcvtestWarning, match=r"max_seconds=.*n_jobs=.*checkpoint="):
-        fitted(10.0, 300, 30)
-
-
-@pytest.mark.usefixtures("minutes_are_long")
-@pytest.mark.parametrize(("seconds", "total"), [(1e-3, 300), (10.0, None), (2.0, 30)])
-def test_what_does_not_or_cannot_be_known_to_is_not(seconds, total):
-    fitted(seconds, total, 30)
-
-
 @pytest.mark.parametrize(("seconds", "most_pieces"), [(0.01, 5), (0.1, 5), (1.0, 16), (6.0, 120)])
 def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
-    clock, found = FitClock(), []
+    clock, found = Clock(), []
     progress = Progress(clock=clock)
     execution = Execution(np.random.default_rng(0), 0, 1, progress=progress)
     evaluator = Evaluator(SAMPLE, as_learner(clock.learner(seconds)), "label", execution)

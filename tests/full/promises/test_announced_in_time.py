@@ -52,7 +52,8 @@ def learner(clock, *seconds, process=None):
 
 def run(learners, n_fits, total, clock):
     execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(clock=clock))
-    execution.announce_total(total)
+    if total is not None:
+        execution.announce_total(total)
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
     for each in learners:
         evaluator = Evaluator(SAMPLE, as_learner(each), "label", execution)
@@ -68,9 +69,16 @@ def test_workers_that_start_are_not_counted_as_fits(monkeypatch):
 
 def test_a_slow_learner_after_a_quick_one_is_announced():
     clock = Clock()
-    with pytest.warns(UcvtestWarning, match=r"fits are left, 3 s each with .* about \d+ minutes"):
+    said = r"fits are left, 3 s each with .* about \d+ minutes.*max_seconds.*n_jobs.*checkpoint"
+    with pytest.warns(UcvtestWarning, match=said):
         run([learner(clock, 0.1), learner(clock, 3)], 40, 80, clock)
     assert clock.now < 40 * 3.1 + 1
+
+
+@pytest.mark.parametrize(("seconds", "total"), [(1e-3, 300), (10.0, None), (2.0, 30)])
+def test_what_does_not_take_long_or_cannot_be_known_to_is_not_announced(seconds, total):
+    clock = Clock()
+    run([learner(clock, seconds)], 30, total, clock)
 
 
 def test_jitted_fits_that_take_long_are_announced():

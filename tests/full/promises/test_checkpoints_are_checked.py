@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 import ucvtest as uv
 from tests.support.samples import breast_cancer
 from ucvtest.common.digest import digest
-from ucvtest.common.file_lock import FileLock
 from ucvtest.evaluation.checkpoint import Checkpoint
 
 SAMPLE = breast_cancer(40, 2)
@@ -264,11 +263,8 @@ def test_a_folder_that_another_call_writes_is_refused(tmp_path):
 
     evaluated(path, nosy)
     assert len(refused) == 1
-    assert {file.name for file in path.iterdir()} == {
-        "call.json",
-        "00000001.json.gz",
-        "00000002.json.gz",
-    }
+    kept = {"00000001.json.gz", "00000002.json.gz"}
+    assert {file.name for file in path.iterdir()} == {"call.json", "lock"} | kept
 
 
 def test_a_folder_that_was_begun_since_it_was_read_is_refused(tmp_path):
@@ -284,16 +280,13 @@ def test_a_folder_that_was_begun_since_it_was_read_is_refused(tmp_path):
 def test_the_lock_of_a_process_that_died_is_taken_over(tmp_path):
     path = tmp_path / "run"
     code = (
-        "import sys, os; from pathlib import Path; from ucvtest.common.file_lock import FileLock\n"
-        "FileLock(Path(sys.argv[1])).acquire(); os._exit(9)"
+        "import os, sys; from ucvtest.evaluation.checkpoint import Checkpoint\n"
+        "Checkpoint.open(sys.argv[1]).begin({}, {}, 0); os._exit(9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], env={**os.environ}, check=False)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert done.returncode == 9
-    assert (tmp_path / "run.lock").exists()
-    lock = FileLock(path)
-    lock.acquire()
-    lock.release()
-    assert not list(tmp_path.iterdir())
+    assert [file.name for file in path.iterdir()] == ["lock"]
+    evaluated(path)
 
 
 def test_a_folder_that_takes_no_file_is_refused_before_anything_is_fitted(tmp_path, monkeypatch):
