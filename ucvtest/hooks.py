@@ -12,23 +12,28 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import bars_by
-from ucvtest.common.notes import reworded
+from ucvtest.common.words import Door, alternatives, arg, call, place, through
 from ucvtest.data.rows import computed_from
 
 __all__ = [
     "ComparisonHook",
+    "Door",
     "FitHook",
     "LoggingHook",
     "OutcomeHook",
     "WorkerHook",
     "add_hook",
+    "alternatives",
+    "arg",
     "bars_by",
+    "call",
     "computed_from",
     "installed_hooks",
+    "place",
     "remove_hook",
     "remove_logging",
     "replace_logging",
-    "reworded",
+    "through",
     "warn_caller",
 ]
 

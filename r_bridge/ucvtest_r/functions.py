@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 import ucvtest as uv
-from ucvtest.hooks import reworded
 from ucvtest.losses.linearised import ABOUT_CLASSES, CLASSES
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
@@ -27,7 +26,7 @@ from ucvtest_r.reading import (
     tests_of,
     vectors_of,
 )
-from ucvtest_r.wording import in_r, r_names
+from ucvtest_r.wording import r_names
 
 
 def hypothesis_test(
@@ -199,19 +198,17 @@ def _why_without_value(losses: uv.Losses) -> str:
     return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
-def _each_result(outcome: Any, change: Callable[[uv.TestResult], uv.TestResult]) -> Any:
-    """A changed result, or a comparison whose results are all changed."""
-    if not isinstance(outcome, uv.Comparison):
-        return change(outcome)
-    results = {key: change(result) for key, result in outcome.results.items()}
-    return replace(outcome, results=results)
-
-
 def _noted(outcome: Any, remark: str | None) -> Any:
     """A result or comparison with what R has to say of its losses among the notes."""
     if remark is None:
         return outcome
-    return _each_result(outcome, lambda one: replace(one, notes=(*one.notes, remark)))
+    if not isinstance(outcome, uv.Comparison):
+        return replace(outcome, notes=(*outcome.notes, remark))
+    results = {
+        key: replace(result, notes=(*result.notes, remark))
+        for key, result in outcome.results.items()
+    }
+    return replace(outcome, results=results)
 
 
 def score_losses(*, scores: Any, arguments: Any) -> Any:
@@ -345,8 +342,8 @@ def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
             "loss": comparison.settings["loss"],
             "correction": comparison.correction,
             "contrast": comparison.contrast,
-            "verdict": in_r(comparison.verdict),
-            "lines": _each_result(comparison, _in_r_words).notes_in_brief(REST),
+            "verdict": comparison.verdict,
+            "lines": comparison.notes_in_brief(),
             "json": comparison.to_json(),
         }
     )
@@ -374,7 +371,7 @@ def advise(**arguments: Any) -> Any:
             "n_learners": found.n_learners,
             "promises": found.promises,
             "n_fits": found.evidence.n_fits,
-            "reasons": [in_r(reason) for reason in found.reasons],
+            "reasons": list(found.reasons),
         }
     )
 
@@ -411,18 +408,10 @@ def critical_values(
     return to_r(np.asarray(found))
 
 
-REST = "summary(x, notes = TRUE)"
-"""Where R shows the notes that printed results leave out."""
-
-
 def summary(*, json: Any, conf_level: Any, notes: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
-    restored = _each_result(_result_from_json(json), _in_r_words)
-    return to_r(_text_of(restored, alpha=1 - conf_level[0], notes=bool(notes[0])))
-
-
-def _text_of(outcome: Any, **options: Any) -> str:
-    return str(outcome.summary(**options).as_text()).replace("summary(notes=True)", REST)
+    found = _result_from_json(json).summary(alpha=1 - conf_level[0], notes=bool(notes[0]))
+    return to_r(found.as_text())
 
 
 def bibtex(*, json: Any) -> Any:
@@ -434,9 +423,9 @@ def methods_text(*, json: Any) -> Any:
     """The paragraphs for a methods section, of a result, or a comparison, that R kept as JSON."""
     restored = _result_from_json(json)
     if not isinstance(restored, uv.Comparison):
-        return to_r(_in_r_words(restored).methods_text())
+        return to_r(restored.methods_text())
     results = restored.results.values()
-    paragraphs = dict.fromkeys(_in_r_words(result).methods_text() for result in results)
+    paragraphs = dict.fromkeys(result.methods_text() for result in results)
     n_pairs = len(restored.pairs)
     adjusted = f"adjusted ({restored.correction})" if restored.correction else "not adjusted"
     of_pairs = f"P-values of {n_pairs} pairs of learners were {adjusted} within each test."
@@ -492,8 +481,8 @@ def _plan_to_r(found: uv.SamplePlan) -> Any:
             "curve": _columns(found.curve_frame),
             "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
             "settings": found.settings,
-            "lines": found.notes_in_brief(REST),
-            "texts": [_text_of(found, notes=notes) for notes in (False, True)],
+            "lines": found.notes_in_brief(),
+            "texts": [found.summary(notes=notes).as_text() for notes in (False, True)],
         }
     )
 
@@ -515,7 +504,7 @@ def noninferiority(*, json: Any, margin: Any, alpha: Any) -> Any:
 def _margin_to_r(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
     """What R shapes an "htest" from."""
     values = {name: getattr(found, name) for name in MARGIN_FIELDS if hasattr(found, name)}
-    return to_r(values | {"verdict": in_r(found.verdict), "title": found.title})
+    return to_r(values | {"verdict": found.verdict, "title": found.title})
 
 
 def _result_from_json(json: Any) -> Any:
@@ -527,19 +516,8 @@ def _result_from_json(json: Any) -> Any:
     return kinds.get(data["format"], uv.TestResult).from_dict(data)
 
 
-def _in_r_words(result: uv.TestResult) -> uv.TestResult:
-    """The result with estimand, status and notes in the language of R."""
-    return replace(
-        result,
-        estimand=in_r(result.estimand),
-        status=in_r(result.status),
-        notes=tuple(reworded(note, in_r) for note in result.notes),
-    )
-
-
 def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
     """Everything that R shapes an "htest" from, and the JSON that restores the result."""
-    json, result = result.to_json(), _in_r_words(result)
     with warnings.catch_warnings():
         # The status says why there is none.
         warnings.simplefilter("ignore", uv.UcvtestWarning)
@@ -560,12 +538,12 @@ def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
             "conf_low": float(low),
             "conf_high": float(high),
             "conf_level": conf_level,
-            "verdict": in_r(result.verdict_at(1 - conf_level)),
-            "lines": result.notes_in_brief(REST),
+            "verdict": result.verdict_at(1 - conf_level),
+            "lines": result.notes_in_brief(),
             "interval_name": result.interval_name,
             "contrast": result.contrast,
             "better": result.better,
-            "json": json,
+            "json": result.to_json(),
         }
     )
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.hooks import arg
 from ucvtest.learners import SplitLearner
 from ucvtest.learners.base import reading
 from ucvtest.learners.survival import SurvivalLearner
@@ -86,7 +87,7 @@ class RFunctionLearner(SplitLearner):
             classes = _listed(sample.classes)
             raise ValueError(
                 f"learner {self.name} takes numbers for amounts, and here {classes} are classes: "
-                f"{self._as_classes}; or pass loss='squared' if they are amounts"
+                f"{self._as_classes}; or pass {arg('loss', 'squared')} if they are amounts"
             )
         if self._asks_for_class:
             # The levels of a factor name a class, and not the one that the function is about.

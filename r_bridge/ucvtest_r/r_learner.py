@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from ucvtest.hooks import warn_caller
+from ucvtest.hooks import arg, warn_caller
 from ucvtest.learners import SplitLearner
 from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r.__main__ import package_source
@@ -96,7 +96,7 @@ class RLearner(SplitLearner, SurvivalLearner):
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use loss='zero_one' or 'log', or merge classes"
+                f"{sample.n_classes}: use {arg('loss', 'zero_one', 'log')}, or merge classes"
             )
         if sample.classes is None and self.function in CLASSIFIERS:
             raise ValueError(

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from ucvtest import SlowFitsWarning
-from ucvtest.hooks import bars_by
+from ucvtest.hooks import bars_by, through
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.learners import call_r
 from ucvtest_r.thread import import_rinterface, is_r_thread
-from ucvtest_r.wording import in_r
+from ucvtest_r.wording import RDoor
 
 # rpy2 frees an R function that no Python object refers to, even while R can still call it.
 _kept: list[Any] = []
@@ -99,7 +99,7 @@ def _dispatch(name: Any, arguments: Any) -> Any:
     announced: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = in_r(str(message))
+        text = str(message)
         if issubclass(category, SlowFitsWarning) and is_r_thread():
             announced.append(text)
             _announce(text)
@@ -140,7 +140,7 @@ class RBar:
     def __init__(self, show: Any, description: str) -> None:
         self.n = self.total = 0
         self._show = show
-        self._description = in_r(description)
+        self._description = description
         self._last_shown = time.monotonic()
         self._tell("begin")
 
@@ -184,7 +184,7 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
             atexit._run_exitfuncs()  # noqa: SLF001
             return "value", None
         named = dict(zip(arguments.names, arguments, strict=True))
-        with interrupts.delivered_by_the_end(), bars_by(_bars()):
+        with interrupts.delivered_by_the_end(), bars_by(_bars()), through(RDoor()):
             return "value", FUNCTIONS[name](**named)
     except KeyboardInterrupt:
         return "interrupt", None
@@ -192,15 +192,6 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
     except BaseException as error:
         condition = r_condition(error)
         if condition is not None:
-            return "r_error", {"condition": condition, "message": _around(str(error), condition)}
-        message = in_r(str(error).strip()) or type(error).__name__
+            return "r_error", {"condition": condition, "message": str(error)}
+        message = str(error).strip() or type(error).__name__
         return "python_error", {"message": message, "type": type(error).__name__}
-
-
-def _around(text: str, condition: Any) -> str:
-    """A text with the words of Python in the language of R, and those of R's condition as they are.
-
-    What R functions say counts from 1 already.
-    """
-    own = str(condition[0][0])
-    return in_r(text.removesuffix(own)) + own if text.endswith(own) else in_r(text)

@@ -20,6 +20,7 @@ from ucvtest.advice.evidence import REFERENCE, CellsAbout, CellsAboutMetric, rel
 from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, call
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.named import named_smooth_metric
@@ -46,12 +47,6 @@ BUDGETS = {
 
 WEAK_CELLS = 3
 """Of the weak cells so many are named."""
-
-OUT_OF_FOLD = (
-    "Scores of a K-fold cross-validation that exist already need no fit: "
-    "Losses.from_predictions(fold=) and CrossValidationWaldTest are about the rules of these folds."
-)
-"""Where to go with them, for whom asks about the AUC of rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +120,8 @@ class Advice(ByValue):
 
         if (other is not None) != (self.n_learners == 2):
             raise ValueError(
-                f"other: the advice is for {self.n_learners} learner"
-                f"{'s' if self.n_learners == 2 else ''}: ask advise(..., learners=...) again"
+                f"other: the advice is for {self.n_learners} "
+                f"learner{'s' if self.n_learners == 2 else ''}: ask for advice on another number"
             )
         learners = (learner,) if other is None else (learner, other)
         test: Any = class_named(self.test)
@@ -146,6 +141,15 @@ class Advice(ByValue):
             *(f"  - {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
+
+
+def _out_of_fold() -> str:
+    """Where to go with scores of folds, for whom asks about the AUC of rules."""
+    return (
+        "Scores of a K-fold cross-validation that exist already need no fit: with their folds, "
+        f"{call('Losses.from_predictions')} and {call('CrossValidationWaldTest')} are about the "
+        "rules of these folds."
+    )
 
 
 def _written(setting: Any) -> str:
@@ -273,14 +277,15 @@ def _advised(
         cells = CellsAbout.of(all_cells, metric, n, n_learners)
     rungs = cells.evidence(names)
     if not rungs:
-        raise ValueError(f"n={n} is too few observations for any test of this kind")
+        raise ValueError(f"{arg('n', n)} is too few observations for any test of this kind")
     affordable = [rung for rung in rungs if rung.n_fits <= n_fits]
     best_affordable = affordable[-1] if affordable else rungs[0]
     procedure = PROCEDURES[best_affordable.procedure]
     least_fits = best_affordable.n_fits if about == "rules" else 2 * LEAST_ROUNDS * n_learners
     if n_fits < least_fits:
         raise ValueError(
-            f"n_fits={n_fits} is too few for any test of this kind: use at least {least_fits}"
+            f"{arg('n_fits', n_fits)} is too few for any test of this kind: use at least "
+            f"{least_fits}"
         )
     settings = procedure.settings(n)
     if procedure.takes_loss:
@@ -307,7 +312,7 @@ def _advised(
         evidence=best_affordable,
         reasons=(
             *_reasons(cells, best_affordable, procedure, costlier),
-            *((OUT_OF_FOLD,) if about == "rules" and metric.ranks_pairs else ()),
+            *((_out_of_fold(),) if about == "rules" and metric.ranks_pairs else ()),
             *_weak(cells, best_affordable),
             *doubts,
         ),
@@ -337,15 +342,15 @@ def _metric_and_argument(loss: Any, metric: Any) -> tuple[Metric, dict[str, Any]
     known = known_metric(name)
     if known is None:
         raise ValueError(
-            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}, or a "
-            "metric such as metric='f1'"
+            f"{arg('loss', loss)} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}, or a "
+            f"metric such as {arg('metric', 'f1')}"
         )
     return known, {} if name == "zero_one" else {"loss": name}
 
 
 def _check(n: int, n_fits: int, goal: Any, about: Any) -> None:
     if as_integer("n", n) < 2:
-        raise ValueError(f"n must be at least 2, got {n}")
+        raise ValueError(f"{arg('n')} must be at least 2, got {n}")
     as_integer("n_fits", n_fits)
     check_choice("goal", goal, GOALS)
     check_choice("about", about, ABOUT)

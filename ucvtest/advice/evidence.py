@@ -12,6 +12,7 @@ from scipy.special import bdtr
 from ucvtest.advice.calibration import FEWEST_PROBLEMS, LEAST_MEAN, WEAK, Cell, Evidence, WeakCell
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
@@ -85,7 +86,10 @@ class CellsAbout:
         """What else to know of weak cells."""
         if self.n_learners == 1 or self.has_scale:
             return []
-        return ["Differences of losses with tails fall short; ratios (contrast='ratio') do better."]
+        return [
+            "Differences of losses with tails fall short; ratios "
+            f"({arg('contrast', 'ratio')}) do better."
+        ]
 
     def doubts(self, recommended: Evidence) -> list[str]:
         """Why nothing can be promised by these cells, whatever their coverage at this size."""
@@ -170,7 +174,8 @@ class CellsAboutMetric(CellsAbout):
             alike = [other for other in all_studied if _kind(other) == _kind(metric)]
             if not alike:
                 raise ValueError(
-                    f"metric={metric.name!r:.60} has no advice, because nothing like it was studied"
+                    f"{arg('metric', metric.name)} has no advice, because nothing like it was "
+                    "studied"
                 )
             studied = min(alike, key=lambda other: _mean(_coverage(by_metric[other.name])))
         cells = _by_procedure(by_metric[studied.name])

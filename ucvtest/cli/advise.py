@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ucvtest.cli import options
-from ucvtest.cli.errors import in_options, one_line_errors
+from ucvtest.cli.errors import ShellDoor, one_line_errors, options_of
+from ucvtest.common.words import through
 
 if TYPE_CHECKING:
     from ucvtest.advice.advise import Advice
-
-OF_COMPARE = {"contrast": "--contrast"}
-"""What reasons advise that is an option of another command."""
 
 
 def advise(
@@ -49,12 +47,14 @@ def advise(
     with one_line_errors(advise):
         import ucvtest as uv
 
-        advice = uv.advise(
-            n, fits, loss=loss, learners=learners, goal=goal, about=about, metric=metric
-        )
+        # Reasons name options of the command that carries the test out.
+        with through(ShellDoor(options_of(advise) | {"contrast": "--contrast"})):
+            advice = uv.advise(
+                n, fits, loss=loss, learners=learners, goal=goal, about=about, metric=metric
+            )
         _, *reasons = str(advice).splitlines()
         typer.echo(_command(advice))
-        typer.echo("\n".join(in_options(reason, OF_COMPARE) for reason in reasons))
+        typer.echo("\n".join(reasons))
 
 
 def _command(advice: "Advice") -> str:

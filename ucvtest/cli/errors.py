@@ -1,13 +1,11 @@
 """Errors and warnings as one line each, in the words of the command line."""
 
 import os
-import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import signature
-from traceback import walk_tb
 from typing import Any
 
 import typer
@@ -15,8 +13,7 @@ from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from ucvtest.common.exceptions import MissingPlatformError
-
-SHELL_PACKAGE = "ucvtest.cli"
+from ucvtest.common.words import Door, alternatives, through
 
 ALIASES = {
     "sample_weight": "weight",
@@ -32,61 +29,79 @@ ALIASES = {
 }
 """Arguments whose options have other names, here and in scikit-learn."""
 
-REMEDIES = {
-    "n_jobs": re.compile(r"(?:more )?\bn_jobs, "),
-    "n_repeats": re.compile(r"use n_repeats=1, or (?=pass fold)"),
-    "fold": re.compile(r", or pass fold and predictions of one repeat"),
-    "interval": re.compile(r", or use interval='wald'"),
-    "criteria": re.compile(r"name fewer in criteria, such as criteria=\[[^]]*\], "),
-}
-"""What messages advise that has no option, by the argument that it is about."""
-
-METRICS = (
-    (re.compile(r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*"), ""),
-    (re.compile(r"\buv\.metrics\.(\w+)\('(\w+)'\)"), r"\1_\2"),
-    (re.compile(r"\buv\.metrics\.(\w+)\(labels=\[\.\.\.\]\)"), r"""'\1["ill"]'"""),
-    (
-        re.compile(
-            r"\buv\.Losses\.from_predictions\((?:y, scores|uv\.survival\(time, event\), risks), "
-            r"(metric='[^']+')\)(?: with uv\.HoldOutTest)?"
-        ),
-        r"ucvtest predictions with \1",
-    ),
-    (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
-    (
-        re.compile(r"\by and predictions, or pass y as pd\.Categorical\(.*\)"),
-        "every column of labels",
-    ),
-    (
-        re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),
-        "name one, as in 'f1[\"ill\"]', or an average, as in f1_macro",
-    ),
-)
-"""What messages say of metrics that are made by functions: here by their names alone."""
-
-COLUMNS = (
-    (re.compile(r"\b(?:predictions|correct)\['?([^\]]+?)'?\](?= )"), r"column \1"),
-    (
-        re.compile(r"\bconvert them first, with \.astype\(float\) if [^,;:]*"),
-        "write numbers in the file, with one decimal mark and no separators of thousands",
-    ),
-    (
-        re.compile(r"\bconvert them to a unit [^;:]*np\.timedelta64[^;:]*"),
-        "write numbers in the file, such as days since the first date, or text if they are labels",
-    ),
-    (re.compile(r", for example from (?:np\.where\([^()]*\)|p > 0\.5)(?=, or )"), ""),
-    (
-        re.compile(r"\bor 'log' for probabilities and 'auc' for scores"),
-        "or --loss log for probabilities and --loss auc for scores",
-    ),
-)
-"""What messages say of arrays and calls in Python: here these are columns of a file."""
-
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
 """What typer raises over options; newer ones bring a Click of their own."""
 
-TEST_CLASS = re.compile(r"\buv\.(\w+Test)\b(?!\.)")
-"""What messages of the library call a test."""
+TERMS = {
+    ", or pass y as pd.Categorical(y, categories=[...], ordered=True)": "",
+    "summary(notes=True)": "--notes",
+    "your own by uv.metrics.Cells or uv.metrics.Moments, ": "",
+}
+"""What a command line has in the place of words that only Python has."""
+
+
+class ShellDoor(Door):
+    """How messages are written for the command line.
+
+    Parameters
+    ----------
+    options : mapping
+        The command's options by the names of their arguments.
+
+    Examples
+    --------
+    >>> from ucvtest.cli.errors import ShellDoor
+    >>> from ucvtest.common.words import arg, through
+    >>> with through(ShellDoor({"loss": "--loss"})):
+    ...     f"use {arg('loss', 'log', 'auc')}"
+    'use --loss log or auc'
+    """
+
+    terms = TERMS
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self.options = options
+
+    def arg(self, name: str, *values: Any) -> str:
+        """The option, if the command has one."""
+        option = self.options.get(name)
+        if option is None:
+            return super().arg(name, *values)
+        return f"{option} {alternatives(map(_typed, values))}" if values else option
+
+    def has(self, name: str) -> bool:
+        """Whether the command has the option."""
+        return name in self.options
+
+    def call(self, name: str, *arguments: str) -> str:
+        """A command and its options, or a test by its name."""
+        from ucvtest.methods import registry
+
+        tests = {cls.__name__: test for test, cls in registry.TESTS.items()}
+        if name in tests:
+            return f"--test {tests[name]}" if "test" in self.options else tests[name]
+        command = COMMANDS.get(name)
+        if command is None:
+            return super().call(name, *arguments).removeprefix("uv.")
+        return " ".join([command, *(each for each in arguments if each.startswith("--"))])
+
+    def item(self, name: str, key: Any) -> str:
+        """A column of the file."""
+        return f"column {key:.60}"
+
+
+COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
+    name: f"ucvtest {command}"
+    for name, command in {"compare": "compare", "plan": "plan", "select_model": "select"}.items()
+}
+"""Commands by the functions that they call."""
+
+
+def _typed(value: Any) -> str:
+    """A value as one types it in a shell: (5, 6) as 5,6 and 'log' as log."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else f"{value!s:.60}"
 
 
 class NamesOptions(TyperCommand):
@@ -112,12 +127,11 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
 
     What the library says of arguments that `command` has as options is said of these.
     """
-    options = _options_of(command)
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        show_warning(in_options(str(message), options))
+        show_warning(message)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), through(ShellDoor(options_of(command))):
         warnings.showwarning = show
         try:
             yield
@@ -126,10 +140,7 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
             leave_pipe()
             raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MissingPlatformError) as error:
-            frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-            is_own_error = frames[-1].f_globals.get("__name__", "").startswith(SHELL_PACKAGE)
-            error_text = str(error) if is_own_error else in_options(str(error), options)
-            typer.echo(f"Error: {' '.join(error_text.split())}", err=True)
+            typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(2) from None
 
 
@@ -152,7 +163,7 @@ def show_warning(message: Warning | str) -> None:
     typer.echo(f"Warning: {message}", err=True)
 
 
-def _options_of(command: Callable[..., None]) -> dict[str, str]:
+def options_of(command: Callable[..., None]) -> dict[str, str]:
     """The options of a command by the names of its parameters."""
     parameters = signature(command).parameters.values()
     option_names = {
@@ -165,61 +176,3 @@ def _options_of(command: Callable[..., None]) -> dict[str, str]:
     return {
         name: option_names[option] for name, option in ALIASES.items() if option in option_names
     } | option_names
-
-
-def in_options(message: str, options: dict[str, str]) -> str:
-    """A message with options in the place of arguments, which are the keys; all else stays.
-
-    Examples
-    --------
-    >>> from ucvtest.cli.errors import in_options
-    >>> in_options("use loss='log' or 'auc' or a smaller learn_size",
-    ...            {"loss": "--loss", "learn_size": "--learn-size"})
-    'use --loss log or auc or a smaller --learn-size'
-    """
-    for argument, remedy in REMEDIES.items():
-        if argument not in options:
-            message = remedy.sub("", message)
-    for pattern_in_python, in_shell in (*METRICS, *COLUMNS):
-        message = pattern_in_python.sub(in_shell, message)
-    if "test" in options:
-        message = TEST_CLASS.sub(_test_option, message)
-    quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
-    value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
-    name = f"(?:{_alternatives(options)})"
-    # Names of one word are words of prose as well, but for subjects: "difference and width must".
-    subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| stands for | exclude each | out\b)"
-    long = (
-        rf"(?:{_alternatives(option_name for option_name in options if '_' in option_name)})\b(?!=)"
-    )
-    bare = rf"(?P<bare>{name})=(?=[\s,;:.)]|$)"
-    pattern = (
-        rf"(?<![\w.'-])(?:(?P<name>{name}){value}|{bare}|(?P<subject>{subject})|(?P<long>{long}))"
-    )
-
-    def option(match: re.Match[str]) -> str:
-        if match["value"]:
-            return f"{options[match['name']]} {_option_value(match['value'])}"
-        if match["bare"]:
-            return options[match["bare"]]
-        return re.sub(rf"\b{name}\b", lambda option_match: options[option_match[0]], match[0])
-
-    return re.sub(pattern, option, message)
-
-
-def _alternatives(names: Iterable[str]) -> str:
-    return "|".join(sorted(names, key=len, reverse=True)) or "(?!)"
-
-
-def _option_value(value: str) -> str:
-    """A value as one writes it in a shell: (5, 6) as 5,6 and 'log' as log."""
-    if value.startswith("("):
-        return value.strip("()").replace(" ", "")
-    return value.replace("'", "")
-
-
-def _test_option(match: re.Match[str]) -> str:
-    from ucvtest.methods import registry
-
-    names = {cls.__name__: name for name, cls in registry.tests_that_compare().items()}
-    return f"--test {names[match[1]]}" if match[1] in names else match[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli import options
-from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
+from ucvtest.cli.errors import one_line_errors, show_warning, to_reader
 from ucvtest.cli.files import Form
 from ucvtest.cli.page import as_page
 from ucvtest.cli.predictions import default_test, losses_of
@@ -114,7 +114,7 @@ def gate(
 
         for note in result.notes:
             if isinstance(note, Note) and note.importance > 1:
-                show_warning(in_options(note, {"pos_label": "--pos-label"}))
+                show_warning(note)
         values = {**judged.to_dict(), "n_obs": result.n_obs, "ucvtest": __version__}
         with to_reader():
             # Files are written before anything is printed, as the reader may leave.

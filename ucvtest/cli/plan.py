@@ -9,8 +9,8 @@ import typer
 from ucvtest.cli import options
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.report import in_options_of_shell, write_json
 from ucvtest.cli.report import width as line_width
+from ucvtest.cli.report import write_json
 
 
 def plan(
@@ -113,7 +113,7 @@ def plan(
         typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
         if not quiet:
             summary = sample_plan.summary(with_verdict=False, notes=notes).as_text()
-            typer.echo("\n" + in_options_of_shell(summary))
+            typer.echo("\n" + summary)
         for name, path in {"Plan": json, "Plot": plot}.items():
             if path is not None:
                 typer.echo(f"{name}: {path}")

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ucvtest.cli.errors import in_options
 from ucvtest.cli.options import STDOUT
 from ucvtest.cli.page import as_page
 from ucvtest.common.exceptions import UcvtestWarning
-from ucvtest.common.notes import IN_FULL
 from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -41,11 +39,6 @@ def write_json(values: Mapping[str, Any], path: Path | None) -> bool:
             return True
         write_whole(path, json_text + "\n")
     return False
-
-
-def in_options_of_shell(summary: str) -> str:
-    """A printed summary, whose notes name arguments of Python."""
-    return summary.replace(IN_FULL, "--notes").replace("interval='wald'", "--interval wald")
 
 
 def show(
@@ -82,7 +75,7 @@ def show(
             typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
         if not quiet:
             summary = result_or_comparison.summary(alpha, with_verdict=False, notes=notes)
-            typer.echo(in_options_of_shell(summary.as_text()))
+            typer.echo(summary.as_text())
             for name, path in {"Result": json, "Plot": plot, "Report": page}.items():
                 if path is not None:
                     typer.echo(f"{name}: {path}")
@@ -141,7 +134,7 @@ def _noninferiority_of(
         try:
             answers[name] = result.noninferiority(margin, alpha=alpha)
         except ValueError as error:
-            answers[name] = in_options(str(error), {"test": "--test"})
+            answers[name] = str(error)
     return answers
 
 

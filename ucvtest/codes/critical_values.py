@@ -16,6 +16,7 @@ from ucvtest.codes.linear_programme import check_length
 from ucvtest.codes.null_distributions import simulated_nulls, wilcoxon_null
 from ucvtest.common.checks import as_integer, check_choice, check_is_float, is_number
 from ucvtest.common.execution import make_generator, progress_bar
+from ucvtest.common.words import arg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,12 +115,12 @@ def critical_values(
     if not isinstance(alpha, Real):
         check_is_float("alpha", alpha, "0.05")
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+        raise ValueError(f"{arg('alpha')} must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
     check_choice("method", method, METHODS)
     if method != "empirical" and not (n_simulations is None and rng is None):
         raise ValueError(
-            f"n_simulations and rng are for method='empirical', got method={method!r}: leave "
-            "them out"
+            f"{arg('n_simulations')} and {arg('rng')} are for {arg('method', 'empirical')}, got "
+            f"{arg('method', method)}: leave them out"
         )
     columns, rows = _sizes("n0", n0), _sizes("n1", n1)
     check_length(max(columns) + max(rows))

@@ -13,9 +13,8 @@ TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 COMPLEX = (complex, np.complexfloating)
 
 NO_TIMES = (
-    "{} contains dates or times, which are not numbers: convert them to a unit of your choice, for "
-    "example (t - t.min()) / np.timedelta64(1, 'D'), or to strings (.astype(str)) if they are "
-    "labels"
+    "{} contains dates or times, which are not numbers: convert them to numbers in a unit of your "
+    "choice, such as days since the first date, or to text if they are labels"
 )
 
 
@@ -70,7 +69,8 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
         example = next(entry for entry in array.flat if isinstance(entry, (str, bytes)))
         raise ValueError(
             f"{name} contains {other} where numbers are needed, such as {str(example)!r:.40}: "
-            "convert them first, with .astype(float) if they are numbers written as text"
+            "convert them first; numbers written as text have one decimal mark, and no separators "
+            "of thousands"
         )
     try:
         return np.asarray(array, dtype=float)

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.words import arg, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +39,7 @@ def is_number(value: Any) -> bool:
 def as_integer(name: str, value: Any) -> int:
     """The value as an int, refused unless `is_integer` is true of it."""
     if not is_integer(value):
-        raise ValueError(f"{name} must be an integer, got {value!r:.60}")
+        raise ValueError(f"{arg(name)} must be an integer, got {shown(value)}")
     return int(value)
 
 
@@ -47,7 +48,7 @@ def at_least(name: str, value: Any, lower_limit: int, remedy: str = "") -> int:
     if not is_integer(value) or value < lower_limit:
         as_integer(name, value)
         remedy_text = f": {remedy}" if remedy else ""
-        raise ValueError(f"{name} must be at least {lower_limit}, got {value}{remedy_text}")
+        raise ValueError(f"{arg(name)} must be at least {lower_limit}, got {value}{remedy_text}")
     return int(value)
 
 
@@ -66,7 +67,7 @@ def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e
     """Refuse anything but a number between two limits; the default limits have finite squares."""
     if not is_number(value) or not low <= value <= high:
         limits = f" between {low:g} and {high:g}" if (low, high) != (-1e100, 1e100) else ""
-        raise ValueError(f"{name} must be a finite number{limits}, got {value!r:.60}")
+        raise ValueError(f"{arg(name)} must be a finite number{limits}, got {shown(value)}")
 
 
 def check_is_float(name: str, value: Any, example: str) -> None:
@@ -80,22 +81,20 @@ def check_is_float(name: str, value: Any, example: str) -> None:
     except (*UNUSABLE, ArithmeticError):
         return
     if lies_between:
-        raise ValueError(
-            f"{name} must be a number such as {example} (of the type float), got {value!r:.60}"
-        )
+        raise ValueError(f"{arg(name)} must be a number such as {example}, got {shown(value)}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse anything but one of some words."""
     known_choices = tuple(choices)
     if not isinstance(value, str) or value not in known_choices:
-        raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known_choices)}")
+        raise ValueError(f"{arg(name, value)} is unknown: use one of {', '.join(known_choices)}")
 
 
 def check_switch(name: str, value: Any) -> None:
     """Refuse anything but True and False: an array is neither."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r:.60}")
+        raise ValueError(f"{arg(name)} must be {shown(True)} or {shown(False)}, got {shown(value)}")
 
 
 LARGEST = 1e70
@@ -221,6 +220,8 @@ def check_seconds(max_seconds: Any) -> None:
 def check_workers(n_jobs: Any, batch_size: Any) -> None:
     """Refuse invalid numbers of workers and of learning sets; None is the default."""
     if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-        raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
+        raise ValueError(
+            f"{arg('n_jobs')} must not be 0: use 1 for one worker, -1 for all processors"
+        )
     if batch_size is not None and as_integer("batch_size", batch_size) < 1:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}")

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.checks import check_workers, is_integer
+from ucvtest.common.words import arg, shown
 
 SHOW_SECONDS = 1.0
 """Least seconds between two computations of the answer so far; each takes milliseconds."""
@@ -44,10 +45,11 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
         rng = int(np.random.SeedSequence().generate_state(1)[0])
     if not is_integer(rng):
         raise ValueError(
-            f"rng must be None, an integer or a numpy Generator, got {type(rng).__name__}"
+            f"{arg('rng')} must be {shown(None)}, an integer or a numpy Generator, got "
+            f"{type(rng).__name__}"
         )
     if rng < 0:
-        raise ValueError(f"rng must not be negative, got {rng}")
+        raise ValueError(f"{arg('rng')} must not be negative, got {rng}")
     return np.random.default_rng(int(rng)), int(rng)
 
 

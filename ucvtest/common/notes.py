@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
+from ucvtest.common.words import term
+
 IN_FULL = "summary(notes=True)"
 """What shows all notes."""
 
@@ -56,13 +58,13 @@ def with_lines(notes: Iterable[str], lines: dict[str, list[Any]]) -> tuple[str, 
     return tuple(Note(note, *lines[note]) if note in lines else note for note in notes)
 
 
-def in_brief(notes: Sequence[str], rest: str = IN_FULL) -> list[str]:
+def in_brief(notes: Sequence[str]) -> list[str]:
     """The lines that a printed result shows, and where to find the notes that it does not show."""
     lines: dict[str, Note] = {}
     for note in sorted((note for note in notes if isinstance(note, Note)), key=_order):
         if len(lines) < MOST_LINES:
             lines.setdefault(note.line, note)
-    n_more = len(notes) - len(lines)
+    n_more, rest = len(notes) - len(lines), term(IN_FULL)
     if not n_more:
         return [*lines, f"Notes in full: {rest}"] if lines else []
     more = " more" if lines else ""

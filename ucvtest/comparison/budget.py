@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg
 from ucvtest.comparison.default import Affordable
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
@@ -38,7 +39,8 @@ class Budget:
         if self.max_seconds is not None:
             return too_few_seconds(self.max_seconds, n_fits, least_fits, purpose)
         return ValueError(
-            f"max_fits={self.max_fits} is too few for {of_fits}: use max_fits={least_fits} or more"
+            f"{arg('max_fits', self.max_fits)} is too few for {of_fits}: use "
+            f"{arg('max_fits', least_fits)} or more"
         )
 
     def affordable(self, pairs: Sequence[Pair]) -> Affordable:

@@ -19,6 +19,7 @@ from ucvtest.common.checks import (
 )
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
+from ucvtest.common.words import arg, call
 from ucvtest.comparison.budget import Budget
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
@@ -229,12 +230,14 @@ def compare(
     if max_fits is not None:
         at_least("max_fits", max_fits, 1)
         if max_seconds is not None:
-            raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
+            raise ValueError(
+                f"{arg('max_fits')} and {arg('max_seconds')} exclude each other: pass one of them"
+            )
     learners_by_name = named_learners(learners)
     if len(learners_by_name) < 2:
         raise ValueError(
             f"learners has {len(learners_by_name)} learner, and a comparison needs two: use a test "
-            "class for the error of one, such as uv.UStatisticTest(X, y, learner)"
+            f"of one learner, such as {call('UStatisticTest')}"
         )
     saved = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if saved is None else saved.seed(rng))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_integer, named_options
+from ucvtest.common.words import arg, call
 from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
@@ -31,8 +32,6 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 LONGEST_REFUSAL = 600
 """Characters of a refusal that somebody still reads."""
-
-NAME_ANOTHER = "; {} more tests do not either: name one in tests= to read why"
 
 
 @named_options
@@ -109,8 +108,8 @@ def compare_losses(
     names = losses.learners
     if len(names) < 2:
         raise ValueError(
-            "losses has one learner, and a comparison needs two: use a test class, such as "
-            "uv.CorrectedTTest.from_losses(losses)"
+            "losses has one learner, and a comparison needs two: use a test of one learner, such "
+            f"as {call('CorrectedTTest')}"
         )
     reference = None if baseline is None else names[losses.number_of(baseline)]
     request = LossesToCompare(
@@ -249,13 +248,16 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
     if taken:
         raise ValueError(
             f"no test of losses without an order accepts these, and {taken[0]!r} does, if rows are "
-            f"in the order of time: name it, tests={taken[0]!r}"
+            f"in the order of time: name it, {arg('tests', taken[0])}"
         )
     # As many of the reasons as can be read.
     refusal = f"no test accepts these losses: {reasons[0]:.{LONGEST_REFUSAL // 2}}"
     for number, reason in enumerate(reasons[1:], start=1):
-        if len(refusal) + len(reason) > LONGEST_REFUSAL - len(NAME_ANOTHER):
-            refusal += NAME_ANOTHER.format(len(reasons) - number)
+        if len(refusal) + len(reason) > LONGEST_REFUSAL - 60:
+            refusal += (
+                f"; {len(reasons) - number} more tests do not either: name one in {arg('tests')} "
+                "to read why"
+            )
             break
         refusal += f"; {reason}"
     raise ValueError(refusal)
@@ -268,5 +270,5 @@ def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
     if is_integer(baseline) and 0 <= baseline < len(names):
         return names[baseline]
     raise ValueError(
-        f"baseline={baseline!r:.60} is not one of the learners: use one of {', '.join(names)}"
+        f"{arg('baseline', baseline)} is not one of the learners: use one of {', '.join(names)}"
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import in_brief
+from ucvtest.common.words import arg, shown
 from ucvtest.results.columns import Pair, ResultColumns, ResultsOfTests
 from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
@@ -349,14 +350,14 @@ class Comparison(Saved):
     def _joined(self, test: str | None) -> JointEstimates:
         if not self.together:
             raise ValueError(
-                "learners are not judged together here: call uv.compare, or uv.compare_losses, "
-                "with correction='simultaneous'"
+                "learners are not judged together here: compare them with "
+                f"{arg('correction', 'simultaneous')}"
             )
         labels = _labelled(self.together, test)
         if len(labels) != 1:
-            which = "several tests judge" if test is None else f"test={test!r:.60} does not judge"
+            which = "several tests judge" if test is None else f"{arg('test', test)} does not judge"
             raise ValueError(
-                f"{which} learners together: pass test=, one of {', '.join(self.together)}"
+                f"{which} learners together: pass {arg('test')}, one of {', '.join(self.together)}"
             )
         return self.together[labels[0]]
 
@@ -392,8 +393,8 @@ class Comparison(Saved):
         ]
         if len(keys) != 1:
             raise ValueError(
-                f"{len(keys)} results are of test={test!r:.60}, learner={learner!r:.60}, "
-                f"other={other!r:.60}: "
+                f"{len(keys)} results are of {arg('test', test)}, {arg('learner', learner)}, "
+                f"{arg('other', other)}: "
                 f"the tests are {', '.join(self.tests)}, and the pairs "
                 + ", ".join(f"{first!r} and {second!r}" for first, second in self.pairs)
             )
@@ -417,11 +418,14 @@ class Comparison(Saved):
         labels = _labelled(self.joint, test)
         if len(labels) != 1:
             joint_tests = ", ".join(self.joint)
-            fault = "there are several" if test is None else f"test={test!r:.60} has none"
+            fault = "there are several" if test is None else f"{arg('test', test)} has none"
             raise ValueError(
-                f"{fault}, of joint tests of all learners: pass test=, one of {joint_tests}"
+                f"{fault}, of joint tests of all learners: pass {arg('test')}, one of {joint_tests}"
                 if joint_tests
-                else "there is no joint test of all learners: pass tests='delong' and loss='auc'"
+                else (
+                    f"there is no joint test of all learners: pass {arg('tests', 'delong')} and "
+                    f"{arg('loss', 'auc')}"
+                )
             )
         return self.joint[labels[0]]
 
@@ -524,7 +528,7 @@ class Comparison(Saved):
         """
         from ucvtest.comparison.summary import all_notes
 
-        return in_brief(all_notes(self), rest)
+        return in_brief(all_notes(self))
 
     def plot(
         self,
@@ -654,8 +658,8 @@ def check_correction(correction: Any) -> None:
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
         raise ValueError(
-            f"correction={correction!r:.60} is unknown: use one of "
-            f"{', '.join(get_args(Correction))}, or None"
+            f"{arg('correction', correction)} is unknown: use one of "
+            f"{', '.join(get_args(Correction))}, or {shown(None)}"
         )
 
 

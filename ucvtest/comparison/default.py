@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.advice.advise import Advice, advise
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import DisjointSets, KFold
@@ -58,17 +59,22 @@ DECIDED = ("loss", "metric")
 MOST_BYTES = 500_000_000
 """Memory for predictions that several metrics share."""
 
-MORE_FITS = Note(
-    f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow more "
-    "fits (max_fits) or seconds (max_seconds).",
-    f"{FIRST_ANSWER} fits of each learner: more (max_fits, max_seconds) shorten the interval.",
-    1,
-)
 
-FEWER_FITS = (
-    f"Simultaneous intervals take up to {FITS_OF_OTHERS // 2} fits of each learner that is fitted "
-    f"one by one; another correction takes {FIRST_ANSWER}, and max_fits allows fewer."
-)
+def _more_fits() -> Note:
+    return Note(
+        f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow "
+        f"more fits ({arg('max_fits')}) or seconds ({arg('max_seconds')}).",
+        f"{FIRST_ANSWER} fits of each learner: more of them, or more time, shorten the interval.",
+        1,
+    )
+
+
+def _fewer_fits() -> str:
+    return (
+        f"Simultaneous intervals take up to {FITS_OF_OTHERS // 2} fits of each learner that is "
+        f"fitted one by one; another correction takes {FIRST_ANSWER}, and {arg('max_fits')} allows "
+        "fewer."
+    )
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class Recommended:
     @property
     def notes(self) -> tuple[str, ...]:
         """Why this test was run, and how to ask for more fits, or fewer."""
-        about_fits = (MORE_FITS,) if self.first else (FEWER_FITS,) if self.jointly else ()
+        about_fits = (_more_fits(),) if self.first else (_fewer_fits(),) if self.jointly else ()
         advice = self.advice
         if advice is None:
             reason = f"No test was named; {self.spec.name} can be about {self.loss}."
@@ -202,11 +208,13 @@ def sets_for_several(
     n_pairs, max_fits = left_options.pop("n_pairs", "auto"), left_options.pop("max_fits", None)
     problem = test.question.problem
     if n_pairs == "exact":
-        raise ValueError("n_pairs='exact' is not for several metrics: call once for each")
+        raise ValueError(
+            f"{arg('n_pairs', 'exact')} is not for several metrics: call once for each"
+        )
     if left_options.pop("tol", None) is not None:
         raise ValueError(
-            "tol does not apply with several metrics, which share learning sets: name "
-            "their number by max_fits"
+            f"{arg('tol')} does not apply with several metrics, which share learning sets: name "
+            f"their number by {arg('max_fits')}"
         )
     if n_pairs == "auto":
         slow = _one_by_one(problem.with_learners(learners))

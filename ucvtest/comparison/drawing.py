@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.summary import label_of, pair_text
 from ucvtest.results.axes import (
@@ -60,7 +61,8 @@ def picture_of(comparison: Comparison, alpha: float, kind: Any) -> Drawing:
     check_choice("kind", kind, get_args(Kind))
     if kind == "learners" and not has_learners:
         raise ValueError(
-            "kind='learners' needs one test with correction='simultaneous': use kind='pairs'"
+            f"{arg('kind', 'learners')} needs one test with {arg('correction', 'simultaneous')}: "
+            f"use {arg('kind', 'pairs')}"
         )
     if kind == "learners":
         return partial(_draw_learners, comparison, alpha), _size(comparison.learners)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
+from ucvtest.common.words import arg
 from ucvtest.comparison.several_metrics import metric_label
 from ucvtest.comparison.specs import OF_ROWS, RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
@@ -100,7 +101,7 @@ class ComparisonQuestion:
         if isinstance(tests, str) and tests == RECOMMENDED:
             raise ValueError(
                 "cv does not apply to the recommended test, which may draw its own learning sets: "
-                "name tests, such as tests='corrected_t'"
+                f"name tests, such as {arg('tests', 'corrected_t')}"
             )
         response = as_response(self.y)
         check_vector("y", response)
@@ -191,8 +192,9 @@ def check_simultaneous(spec: TestSpec) -> None:
             name for name, cls in tests_that_compare().items() if cls.needs.several
         )
         raise ValueError(
-            "correction='simultaneous' needs the joint covariance of the learners, which "
-            f"{spec.name} does not provide: use one of {joint_tests}, or correction='holm'"
+            f"{arg('correction', 'simultaneous')} needs the joint covariance of the learners, "
+            f"which {spec.name} does not provide: use one of {joint_tests}, or "
+            f"{arg('correction', 'holm')}"
         )
 
 
@@ -323,7 +325,8 @@ class Plan:
         if len(set(losses.values())) > 1:
             listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
             raise ValueError(
-                f"tests compare different losses ({listed}): pass loss=, or leave some of them out"
+                f"tests compare different losses ({listed}): pass {arg('loss')}, or leave some of "
+                "them out"
             )
         self.shared = tuple(self._shared(planned))
         self.own_set_tests = tuple(test for test in planned if test.design is None)

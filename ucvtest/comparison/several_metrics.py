@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
@@ -63,10 +64,10 @@ def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tu
 def check_names(names: Sequence[str]) -> None:
     """Refuse a list of no metric, and one that names a metric twice."""
     if not names:
-        raise ValueError("metric is an empty list: name one metric at least")
+        raise ValueError(f"{arg('metric')} is an empty list: name one metric at least")
     repeated_names = [name for position, name in enumerate(names) if name in names[:position]]
     if repeated_names:
-        raise ValueError(f"metric names {repeated_names[0]!r:.60} twice: name each once")
+        raise ValueError(f"{arg('metric')} names {repeated_names[0]!r:.60} twice: name each once")
 
 
 def names_of(metric: Sequence[Any]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ucvtest.common.checks import check_names, numbered
 from ucvtest.common.equality import ByValue
+from ucvtest.common.words import arg
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
@@ -182,7 +183,7 @@ def as_specs(tests: Any) -> dict[str, TestSpec]:
         listed = list(tests) if isinstance(tests, (list, tuple)) else [tests]
     specs = [test if isinstance(test, TestSpec) else TestSpec(test) for test in listed]
     if not specs:
-        raise ValueError("tests is empty: name at least one, or use 'recommended'")
+        raise ValueError(f"{arg('tests')} is empty: name at least one, or use 'recommended'")
     # The short names are the labels, numbered where a test comes several times.
     labels = list(tests) if isinstance(tests, Mapping) else numbered([spec.name for spec in specs])
     return dict(zip(labels, specs, strict=True))

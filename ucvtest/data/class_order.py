@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import shown, term
 from ucvtest.data.positive_class import json_label, plain_label
 
 COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
@@ -18,10 +19,7 @@ ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
 
-ORDERED_CLASSES = (
-    "give the labels as numbers in y and predictions, or pass y as pd.Categorical(y, "
-    "categories=[...], ordered=True)"
-)
+ORDERED = ", or pass y as pd.Categorical(y, categories=[...], ordered=True)"
 
 NAMED_TABLE = "pass a DataFrame with columns, and rows of costs, named by the labels"
 
@@ -87,7 +85,8 @@ def check_has_order(metric: str, classes: Iterable[Any], order: Sequence[Any]) -
         return
     raise ValueError(
         f"{metric} depends on the order of the classes, which text does not have: y does not "
-        f"declare the place of {listed_labels(no_place)}; {ORDERED_CLASSES}"
+        f"declare the place of {listed_labels(no_place)}; give the labels as "
+        f"numbers in y and predictions{term(ORDERED)}"
     )
 
 
@@ -138,6 +137,6 @@ def order_notes(settings: Mapping[str, Any]) -> list[str]:
 def listed_labels(labels: Iterable[Any]) -> str:
     """Labels in their order, in the form for messages and notes."""
     label_texts = [
-        f"{plain_label(label)!r:.30}" for label in np.asarray(list(labels), dtype=object)
+        f"{shown(plain_label(label)):.30}" for label in np.asarray(list(labels), dtype=object)
     ]
     return ", ".join(label_texts[:MOST_SHOWN]) + (", ..." if len(label_texts) > MOST_SHOWN else "")

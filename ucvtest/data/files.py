@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.words import arg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +210,7 @@ def _spreadsheet(
     except Exception as error:  # the library raises its own errors
         raise ValueError(f"{name} is a damaged Excel file: {error}") from None
     if chosen not in sheets:
-        raise ValueError(f"sheet={sheet!r} is not in {name}, which has {', '.join(sheets)}")
+        raise ValueError(f"{arg('sheet', sheet)} is not in {name}, which has {', '.join(sheets)}")
     table = _with_names_twice(table, rows[above] if rows else [])
     table.attrs[SHEETS] = sheets
     return table
@@ -295,7 +296,7 @@ def _array_of(whole: dict[str, Any], name: str, sheet: str | None) -> list[dict[
             f"{name} has several arrays of records ({listed}): name one by --sheet in the shell, "
             "or pass a DataFrame of it"
             if sheet is None
-            else f"sheet={sheet!r} is not an array of records in {name}, which has {listed}"
+            else f"{arg('sheet', sheet)} is not an array of records in {name}, which has {listed}"
         )
     return arrays[sheet]
 

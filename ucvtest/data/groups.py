@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg, shown
 
 GroupWeight = Literal["group", "row"]
 GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
@@ -132,9 +133,9 @@ class Groups:
             if len(groups_of_class) == 1:
                 name = self.labels.tolist()[groups_of_class[0]]
                 raise ValueError(
-                    f"class {label!r} is in one group only ({name!r}), which is either learnt from "
-                    "or tested: a class must be in at least two groups; merge it with another "
-                    "class, or leave it out"
+                    f"class {shown(label)} is in one group only ({name!r}), which is either learnt "
+                    "from or tested: a class must be in at least two groups; merge it with "
+                    "another class, or leave it out"
                 )
 
     def strata(self, class_index: np.ndarray, *, fine: bool = False) -> np.ndarray:
@@ -207,8 +208,8 @@ def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
     check_choice("group_weight", weight, GROUP_WEIGHTS)
     if weight != "group" and not grouped:
         raise ValueError(
-            f"group_weight={weight!r:.60} sets the weight of groups, but there are none: pass "
-            "groups=, or leave it out"
+            f"{arg('group_weight', weight)} sets the weight of groups, but there are none: pass "
+            f"{arg('groups')}, or leave it out"
         )
     return weight
 
@@ -251,15 +252,18 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
         group_labels = group_labels[:, 0]
     if group_labels.shape != (n_obs,):
         raise ValueError(
-            f"groups must name a group for each of {n_obs} rows, got shape {group_labels.shape}"
+            f"{arg('groups')} must name a group for each of {n_obs} rows, got shape "
+            f"{group_labels.shape}"
         )
     names = group_labels.tolist()
     n_missing = sum(map(_is_missing, names))
     if n_missing:
-        raise ValueError(f"groups has {n_missing} missing values: drop these observations")
+        raise ValueError(f"{arg('groups')} has {n_missing} missing values: drop these observations")
     group_number = {name: number for number, name in enumerate(dict.fromkeys(names))}
     if len(group_number) < 2:
-        raise ValueError(f"groups names one group only ({names[0]!r}): at least two are needed")
+        raise ValueError(
+            f"{arg('groups')} names one group only ({shown(names[0])}): at least two are needed"
+        )
     index = np.array([group_number[name] for name in names])
     return Groups(group_labels[np.unique(index, return_index=True)[1]], index)
 
@@ -271,16 +275,17 @@ def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
     if not are_groups or number != n:
         problem = f"Groups of {number}" if are_groups else f"{groups!r:.60}"
         raise ValueError(
-            f"groups must be the Groups of {n} {units}, got {problem}: make them of one label for "
-            "each row by ucvtest.data.groups.as_groups(labels, n_obs)"
+            f"{arg('groups')} must be the Groups of {n} {units}, got {problem}: make them of one "
+            "label for each row by ucvtest.data.groups.as_groups(labels, n_obs)"
         )
 
 
-NO_GROUPS = (
-    "groups= is not supported: {test} assumes independent observations, and several rows of one "
-    "patient are not; keep one row for each, or average them"
-)
-"""What is told where rows must be independent."""
+def no_groups(test: str) -> str:
+    """What is told where rows must be independent."""
+    return (
+        f"{arg('groups')} is not supported: {test} assumes independent observations, and several "
+        "rows of one patient are not; keep one row for each, or average them"
+    )
 
 
 def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
@@ -299,7 +304,7 @@ def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
         If they are anything but None.
     """
     if groups is not None:
-        raise ValueError(NO_GROUPS.format(test=refusing_test))
+        raise ValueError(no_groups(refusing_test))
 
 
 def _is_missing(name: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, place
 from ucvtest.data.rows import Remark, coded, variables_of
 
 FEWEST_ROWS = 20
@@ -53,11 +54,13 @@ def leaks_of(
     if not len(places):
         return ()
     names = getattr(features, "columns", None)
-    named = [str(at) if names is None else repr(names[at]) for at in places[:MOST_NAMED].tolist()]
+    named = [
+        str(place(at)) if names is None else repr(names[at]) for at in places[:MOST_NAMED].tolist()
+    ]
     more = f" and {len(places) - len(named)} more" if len(places) > len(named) else ""
     several = len(places) > 1
     line = (
-        f"{'Columns' if several else 'Column'} {', '.join(named)}{more} of X "
+        f"{'Columns' if several else 'Column'} {', '.join(named)}{more} of {arg('X')} "
         f"{'determine' if several else 'determines'} the response"
     )
     text = (
@@ -91,19 +94,22 @@ def identifiers_in(
     value_index = np.unique(response, return_inverse=True)[1].reshape(-1)
     names = getattr(variables, "columns", None)
     remarks = []
-    for place in np.flatnonzero(~numeric).tolist():
-        column = columns[:, place]
+    for at in np.flatnonzero(~numeric).tolist():
+        column = columns[:, at]
         is_class = class_index is not None and _names_classes(column, class_index)
         if is_class or not _decides(column, value_index):
             continue
         n_values = len(np.unique(column))
-        name = str(place) if names is None else repr(names[place])
+        name = str(place(at)) if names is None else repr(names[at])
         text = (
-            f"Column {name} of X is text that repeats, and rows with one of its {n_values} values "
-            "have one response. If it names units, such as patients, leave it out and name the "
-            "rows of each unit (groups=): they are not independent."
+            f"Column {name} of {arg('X')} is text that repeats, and rows with one of its "
+            f"{n_values} values have one response. If it names units, such as patients, leave it "
+            f"out and name the rows of each unit ({arg('groups')}): they are not independent."
         )
-        line = f"Column {name} of X may name units: leave it out, and name their rows (groups=)."
+        line = (
+            f"Column {name} of {arg('X')} may name units: leave it out, and name their rows "
+            f"({arg('groups')})."
+        )
         remarks.append(Remark(Note(text, line), warns=False))
     return tuple(remarks)
 

@@ -75,9 +75,7 @@ def dropped_note(n_dropped: int) -> list[str]:
         return []
     is_single = n_dropped == 1
     left_out = "1 observation has" if is_single else f"{n_dropped} observations have"
-    return [
-        f"{left_out} missing values and {'was' if is_single else 'were'} left out (missing='drop')."
-    ]
+    return [f"{left_out} missing values and {'was' if is_single else 'were'} left out."]
 
 
 def _gaps(table: Any) -> np.ndarray:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg, shown
+
 TELLING = ({0, 1}, {-1, 1})
 """Pairs of numbers whose larger one is always the positive class; False and True are equal to 0 and
 1."""
@@ -54,10 +56,10 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
         return
     first, second = (plain_label(label) for label in classes)
     raise ValueError(
-        f"pos_label is missing: {ranking_text} a score or a probability of one class, and the "
-        f"labels {first!r:.60} and {second!r:.60} do not tell which one; pass "
-        f"pos_label={second!r:.60} if high values mean {second!r:.60}, or pos_label={first!r:.60} "
-        f"if they mean {first!r:.60}"
+        f"{arg('pos_label')} is missing: {ranking_text} a score or a probability of one class, and "
+        f"the labels {shown(first)} and {shown(second)} do not tell which one; pass "
+        f"{arg('pos_label', second)} if high values mean {shown(second)}, or "
+        f"{arg('pos_label', first)} if they mean {shown(first)}"
     )
 
 
@@ -67,9 +69,9 @@ def check_positive_of_metric(classes: Any, metric: str, *, is_named: bool, where
         return
     first, second = map(json_label, classes)
     raise ValueError(
-        f"pos_label is missing: {metric} is about one of two classes, and the labels "
-        f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, "
-        f"or pos_label={first!r:.60}{where}"
+        f"{arg('pos_label')} is missing: {metric} is about one of two classes, and the labels "
+        f"{shown(first)} and {shown(second)} do not tell which one; pass "
+        f"{arg('pos_label', second)}, or {arg('pos_label', first)}{where}"
     )
 
 
@@ -89,7 +91,7 @@ def check_positive_of_losses(settings: Mapping[str, Any], metric: str) -> None:
 
 def with_positive(estimand: str, positive: Any) -> str:
     """An estimand with its positive class; unchanged if there is no positive class."""
-    return estimand if positive is None else f"{estimand} (positive class {positive!r:.60})"
+    return estimand if positive is None else f"{estimand} (positive class {shown(positive)})"
 
 
 def positive_setting(positive: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, place
 
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
@@ -119,7 +120,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     numbering = _row_numbers(columns, numeric)
     names = getattr(features, "columns", None)
     numbers = {
-        column_index: str(column_index) if names is None else repr(names[column_index])
+        column_index: str(place(column_index)) if names is None else repr(names[column_index])
         for column_index in np.flatnonzero(numbering).tolist()
     }
     # A row number does not make a copy a new observation.
@@ -127,11 +128,11 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     for position, name in numbers.items():
         column = columns[:, position]
         remark_text = (
-            f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
+            f"Column {name} of {arg('X')} numbers the rows: its values are {column.min():.0f} to "
             f"{column.max():.0f}, each once. If rows are sorted, it reveals the response; leave it "
             "out unless it was measured."
         )
-        line = f"Column {name} of X numbers the rows: leave it out unless it was measured."
+        line = f"Column {name} of {arg('X')} numbers the rows: leave it out unless it was measured."
         remarks.append(Remark(Note(remark_text, line), warns=False))
     return tuple(remarks)
 
@@ -188,10 +189,10 @@ def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Rem
         return []
     but_for = f", leaving out column {', '.join(left_out_columns)}" if left_out_columns else ""
     remark_text = (
-        f"X has {pairs} pairs of identical rows{but_for}; {expected:.2g} would be expected by "
-        "chance. Several rows of one unit, such as a patient, are not independent. Rules are then "
-        "tested on copies of the rows they learnt from, and errors and p-values are too small. "
-        "Name the rows of each unit (groups=), or keep one row for each."
+        f"{arg('X')} has {pairs} pairs of identical rows{but_for}; {expected:.2g} would be "
+        "expected by chance. Several rows of one unit, such as a patient, are not independent. "
+        "Rules are then tested on copies of the rows they learnt from, and errors and p-values "
+        f"are too small. Name the rows of each unit ({arg('groups')}), or keep one row for each."
     )
     warns = max(map(len, values)) > MANY_VALUES
     line = f"{pairs} pairs of rows are identical: p-values are too small if they repeat a unit."

@@ -14,6 +14,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
+from ucvtest.common.words import arg, place, shown, term
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
@@ -119,26 +120,26 @@ class Sample:
         self.check_numeric(learner)
         if not self.is_table:
             raise ValueError(
-                f"X is a sparse matrix, which {learner} cannot use: pass X.toarray(), or a "
-                "scikit-learn estimator as the learner"
+                f"{arg('X')} is a sparse matrix, which {learner} cannot use: pass X.toarray(), or "
+                "a scikit-learn estimator as the learner"
             )
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError):
             column_texts = ", ".join(self._other_columns())
             raise ValueError(
-                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
-                "encode them, drop or impute missing values, or pass a scikit-learn pipeline as "
-                "the learner"
+                f"{arg('X')} has columns that are not numeric ({column_texts}), which {learner} "
+                "cannot use: encode them, drop or impute missing values, or pass "
+                f"{term('a scikit-learn pipeline')} as the learner"
             ) from None
         is_not_finite = ~np.isfinite(matrix)
         if is_not_finite.any():
             row, column = map(int, np.argwhere(is_not_finite)[0])
             raise ValueError(
-                f"X contains {matrix[row, column]} at row {row}, column "
+                f"{arg('X')} contains {matrix[row, column]} at row {place(row)}, column "
                 f"{self._column_name(column)} ({is_not_finite.sum()} such values in all), which "
-                f"{learner} cannot use: drop or impute them, or pass a scikit-learn pipeline that "
-                "imputes as the learner"
+                f"{learner} cannot use: drop or impute them, or as the learner pass "
+                f"{term('a scikit-learn pipeline')} that imputes"
             )
         check_size("X", matrix)
         # Stored where the cached property finds it.
@@ -148,7 +149,7 @@ class Sample:
     def _column_name(self, column: int) -> str:
         """A column by its name, or by its position if it has no name."""
         has_names = _is_pandas(self.features, "DataFrame")
-        return repr(self.features.columns[column]) if has_names else str(column)
+        return repr(self.features.columns[column]) if has_names else str(place(column))
 
     def _other_columns(self) -> list[str]:
         """The values that cannot be converted to numbers, column by column."""
@@ -181,14 +182,15 @@ class Sample:
         if self.features.ndim == 1:
             cell_words = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"X contains {cell_words}, which {learner} cannot use: pass a scikit-learn "
-                "pipeline that begins with a vectorizer, such as TfidfVectorizer, as the learner"
+                f"{arg('X')} contains {cell_words}, which {learner} cannot use: pass a "
+                "scikit-learn pipeline that begins with a vectorizer, such as TfidfVectorizer, as "
+                "the learner"
             )
         if self.features.ndim > 2:
             raise ValueError(
-                f"X has shape {self.features.shape}, and {learner} needs a row of features for "
-                "each observation, (n, p): pass X.reshape(len(X), -1), or an estimator that takes "
-                "such arrays as the learner"
+                f"{arg('X')} has shape {self.features.shape}, and {learner} needs a row of "
+                "features for each observation, (n, p): pass X.reshape(len(X), -1), or an "
+                "estimator that takes such arrays as the learner"
             )
         if _is_pandas(self.features, "DataFrame"):
             other_columns = {
@@ -202,8 +204,8 @@ class Sample:
                 f"{name} contains {other}" for name, other in other_columns.items()
             )
             raise ValueError(
-                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
-                "encode them, or pass a scikit-learn pipeline as the learner"
+                f"{arg('X')} has columns that are not numeric ({column_texts}), which {learner} "
+                "cannot use: encode them, or pass a scikit-learn pipeline as the learner"
             )
 
     def check_positive(self, learner: str, output: Output) -> None:
@@ -306,6 +308,9 @@ EXACT_NUMBERS = (Decimal, Fraction)
 """What databases and exact arithmetic return."""
 
 
+OF_A_KIND = " (for a loss function of your own, uv.losses.Loss states the kind)"
+
+
 def taken_for_classes(
     y: Any, output: Output | None = None, *, regresses: bool = False, pos_label: Any = None
 ) -> bool:
@@ -356,8 +361,8 @@ def taken_for_classes(
     if output is None and n_values > min(MOST_CLASSES, max(2, len(array) / 2)):
         raise ValueError(
             f"y contains {n_values} different whole numbers in {len(array)} observations: pass "
-            "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels "
-            "(for a loss function of your own, uv.losses.Loss states the kind)"
+            f"{arg('loss', 'squared', 'absolute')} if they are amounts, {arg('loss', 'zero_one')} "
+            f"if they are labels{term(OF_A_KIND)}"
         )
     return True
 
@@ -391,7 +396,7 @@ def make_sample(
         remedy = "read it by pandas, and pass X and y"
         if "~" in X:
             remedy = f"a test class reads it, as in uv.CorrectedTTest.from_formula({X!r:.60}, data)"
-        raise ValueError(f"X must contain the features, got the text {X!r:.60}: {remedy}")
+        raise ValueError(f"{arg('X')} must contain the features, got the text {X!r:.60}: {remedy}")
     # A copy, so that changing the data between the test and its fit does not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
@@ -410,18 +415,19 @@ def make_sample(
         features = np.array(as_array("X", X), order="C")
     if features.ndim < 2 and not (_holds_texts(features) or _holds_sequences(features)):
         raise ValueError(
-            f"X must have two dimensions (observations, features), got {features.ndim}: "
+            f"{arg('X')} must have two dimensions (observations, features), got {features.ndim}: "
             "use X.reshape(-1, 1) for a single feature"
         )
     if features.ndim == 2 and features.shape[1] == 0:
-        raise ValueError("X has no columns: at least one feature is needed")
+        raise ValueError(f"{arg('X')} has no columns: at least one feature is needed")
     survival = y if isinstance(y, SurvivalTimes) else None
     response = np.array(as_response(y)) if survival is None else survival.records
     check_vector("y", response)
     n_rows = features.shape[0]
     if n_rows != len(response):
         raise ValueError(
-            f"X and y must have the same length, got {n_rows} rows and {len(response)} responses"
+            f"{arg('X')} and y must have the same length, got {n_rows} rows and {len(response)} "
+            "responses"
         )
     # Without names of rows in X, those of y and groups are compared.
     for (first, reference), (name, user_rows) in (
@@ -439,7 +445,8 @@ def make_sample(
     if not as_classes:
         if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
             raise ValueError(
-                "y must contain finite numbers for this loss: pass loss='zero_one' for labels"
+                f"y must contain finite numbers for this loss: pass {arg('loss', 'zero_one')} for "
+                "labels"
             )
         numbers = response.astype(float)
         check_size("y", numbers)
@@ -530,7 +537,7 @@ def code_labels(
         is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
         if np.sum(is_positive) != 1:
             raise ValueError(
-                f"pos_label={pos_label!r:.60} is not one of the labels {_listed(classes)}"
+                f"{arg('pos_label', pos_label)} is not one of the labels {_listed(classes)}"
             )
         places = np.concatenate([places[~is_positive], places[is_positive]])
     return classes[places], np.argsort(places)[class_index].astype(int)
@@ -675,4 +682,4 @@ def declared_order(y: Any) -> tuple[Any, ...]:
 
 
 def _listed(values: np.ndarray) -> str:
-    return ", ".join(repr(value) for value in values.tolist())
+    return ", ".join(map(shown, values.tolist()))

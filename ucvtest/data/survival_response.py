@@ -7,6 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
+from ucvtest.common.words import arg
 from ucvtest.data.sample import (
     as_column,
     check_vector,
@@ -57,8 +58,8 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
         survival_times = as_survival(time)
         if survival_times is None:
             raise ValueError(
-                "event is missing: pass 1 if the event ended the time, and 0 if the time is "
-                "censored"
+                f"{arg('event')} is missing: pass 1 if the event ended the time, and 0 if the time "
+                "is censored"
             )
         return survival_times
     if isinstance(time, SurvivalTimes):
@@ -69,8 +70,8 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
         raise ValueError(f"time has {len(times)} values, and event {len(events)}")
     if not events.any():
         raise ValueError(
-            "event is 0 everywhere, so all times are censored: a survival metric needs at least "
-            "one event"
+            f"{arg('event')} is 0 everywhere, so all times are censored: a survival metric needs "
+            "at least one event"
         )
     index = next((column.index for column in (time, event) if has_index(column)), None)
     return SurvivalTimes(times, events, index)
@@ -140,11 +141,11 @@ def _events(event: Any) -> np.ndarray:
         return np.asarray(event_column == 1)
     if set(different) <= {1, 2}:
         raise ValueError(
-            "event contains 1 and 2, as in some data sets of R, where 2 is the event: make it 0 "
-            "and 1, as event == 2 does"
+            f"{arg('event')} contains 1 and 2, as in some data sets of R, where 2 is the event: "
+            "make it 0 and 1, as event == 2 does"
         )
     listed = ", ".join(f"{value!r:.30}" for value in different[:5])
     raise ValueError(
-        f"event must contain 1 for an event and 0 for a censored time, got {listed}: pass a "
-        "comparison, such as status == 'dead'"
+        f"{arg('event')} must contain 1 for an event and 0 for a censored time, got {listed}: pass "
+        "a comparison, such as status == 'dead'"
     )

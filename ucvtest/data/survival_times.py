@@ -9,12 +9,7 @@ import numpy as np
 
 from ucvtest.common.arrays import NO_TIMES
 from ucvtest.common.equality import ByValue, same
-
-SURVIVAL = (
-    "y is a survival time ({}), which may be censored; tests of labels or numbers cannot use it: "
-    "pass uv.survival(time, event) with a survival metric, such as metric='harrell', or take the "
-    "status at a fixed time"
-)
+from ucvtest.common.words import arg, call
 
 MOST_LABELS = 20
 
@@ -95,7 +90,7 @@ def refuse_survival_times(y: Any) -> None:
     ValueError
     """
     if isinstance(y, SurvivalTimes):
-        raise ValueError(SURVIVAL.format(f"{y.n_obs} times, {y.n_events} of them with the event"))
+        raise ValueError(_of_survival(f"{y.n_obs} times, {y.n_events} of them with the event"))
 
 
 def refuse_survival(array: np.ndarray) -> None:
@@ -106,14 +101,14 @@ def refuse_survival(array: np.ndarray) -> None:
     ValueError
     """
     if array.dtype.names is not None:
-        raise ValueError(SURVIVAL.format(f"with the fields {', '.join(array.dtype.names)}"))
+        raise ValueError(_of_survival(f"with the fields {', '.join(array.dtype.names)}"))
     if array.ndim == 2 and array.shape[1] == 2 and _are_times_with_status(array):
-        raise ValueError(SURVIVAL.format("two columns, one of them a status"))
+        raise ValueError(_of_survival("two columns, one of them a status"))
     if array.dtype.kind not in "OUT" or array.ndim != 1 or not array.size:
         return
     first = array[0]
     if isinstance(first, (tuple, np.void)):
-        raise ValueError(SURVIVAL.format("a tuple for each observation"))
+        raise ValueError(_of_survival("a tuple for each observation"))
     if isinstance(first, (timedelta, np.timedelta64)):
         raise ValueError(NO_TIMES.format("y"))
     texts = array.tolist()
@@ -125,7 +120,7 @@ def refuse_survival(array: np.ndarray) -> None:
         raise ValueError(
             f"y contains durations as texts, such as {str(first)!r:.40}: convert them to numbers, "
             "for example by pandas.to_timedelta(y).dt.total_seconds(), if they are amounts, or "
-            "make survival times by uv.survival(time, event) if some are censored"
+            f"make survival times by {call('survival', 'time, event')} if some are censored"
         )
 
 
@@ -136,3 +131,11 @@ def _are_times_with_status(array: np.ndarray) -> bool:
         return False
     status = [bool(np.isin(column, (0, 1)).all()) for column in numbers.T]
     return sum(status) == 1 and bool((numbers[:, status.index(False)] >= 0).all())
+
+
+def _of_survival(words: str) -> str:
+    return (
+        f"y is a survival time ({words}), which may be censored; tests of labels or numbers cannot "
+        f"use it: pass {call('survival', 'time, event')} with a survival metric, such as "
+        f"{arg('metric', 'harrell')}, or take the status at a fixed time"
+    )

@@ -12,12 +12,13 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
+from ucvtest.common.words import arg, call, term
 from ucvtest.data.groups import Groups, check_known_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
 from ucvtest.designs.schemes import KFold
 
-GROUPED = "it splits by groups: pass groups=, one label for each row"
+GROUPED = "it splits by groups: pass groups, one label for each row"
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class _DrawnDesign(NamedDesign):
             )
         if not self.design.learns:
             raise ValueError(
-                "split 0 of the design learns from nothing, which is for rules that are fixed: "
-                "use uv.Losses.from_predictions for these"
+                "the design learns from nothing, which is for rules that are fixed: use "
+                f"{call('Losses.from_predictions')} for these"
             )
         if groups is not None:
             self.design.check_groups(groups)
@@ -151,14 +152,14 @@ def as_design(
         pairs = list(design)
         if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             raise ValueError(
-                f"design={reprlib.repr(pairs)} must contain pairs of row numbers, "
-                "(learning, testing)"
+                f"design={reprlib.repr(pairs)} must contain pairs of row numbers, (learning, "
+                "testing)"
             )
         return _DrawnDesign(Design.from_indices(pairs, len(y)))
     raise ValueError(
-        f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
-        "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
-        "scikit-learn splitter, or a list of splits, (learning, testing)"
+        f"{arg('design', design)} is unknown: use a number of folds, a design such as "
+        f"{call('designs.RandomSplits', '100')}, or "
+        f"{term('a scikit-learn splitter, or a list of splits, (learning, testing)')}"
     )
 
 
@@ -190,8 +191,8 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
     """Refuse splits that name rows by their numbers where rows have been left out."""
     if n_dropped and isinstance(design, (_DrawnDesign, Design, list, tuple, Iterator)):
         raise ValueError(
-            f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits contain: "
-            "leave these rows out yourself, and make splits of the remaining rows"
+            f"{arg('missing', 'drop')} leaves out {n_dropped} of the rows whose numbers the splits "
+            "contain: leave these rows out yourself, and make splits of the remaining rows"
         )
 
 
@@ -209,7 +210,7 @@ def _design_of(
     if not is_integer(cv):
         return cv
     if cv < 2:
-        raise ValueError(f"cv={cv} is not a number of folds: use 2 or more")
+        raise ValueError(f"cv={cv!r:.60} is not a number of folds: use 2 or more")
     if groups is not None:
         return KFold(int(cv), stratify=has_classes or None)
     from sklearn.model_selection import check_cv

@@ -9,6 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.common.memo import memoised
+from ucvtest.common.words import place, shown
 from ucvtest.data.groups import Groups, check_known_groups
 
 
@@ -154,7 +155,7 @@ class Design:
             ("tests observations that it learns from", (learning & testing).any(axis=1)),
         ):
             if faulty_splits.any():
-                raise ValueError(f"split {int(faulty_splits.argmax())} of the design {problem}")
+                raise ValueError(f"split {place(faulty_splits.argmax())} of the design {problem}")
         return cls(learning, testing)
 
     def of_groups(self, groups: Groups) -> "Design":
@@ -181,8 +182,8 @@ class Design:
                 split, row = np.argwhere(divided)[0]
                 label = groups.labels.tolist()[groups.index[row]]
                 raise ValueError(
-                    f"split {split} of the design {verb} a part of group {label!r}: learning and "
-                    "test sets must contain whole groups, as scikit-learn's GroupKFold makes them"
+                    f"split {place(split)} of the design {verb} a part of group {shown(label)}: "
+                    "learning and test sets must contain whole groups"
                 )
 
     @classmethod
@@ -211,7 +212,7 @@ def _n_tested(design: Design) -> np.ndarray:
 
 def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
     """The observations of row numbers, or of a mask, as a row of bool."""
-    numbers = as_array(f"split {split} of the design", index)
+    numbers = as_array(f"split {place(split)} of the design", index)
     row = np.zeros(n_obs, dtype=bool)
     if numbers.dtype == bool and numbers.shape == row.shape:
         return numbers
@@ -219,8 +220,8 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
     are_row_numbers = numbers.ndim == 1 and numbers.dtype.kind in "iu"
     if numbers.size and not (are_row_numbers and numbers.min() >= 0 and numbers.max() < n_obs):
         raise ValueError(
-            f"split {split} of the design must contain row numbers from 0 to {n_obs - 1} "
-            f"(n_obs = {n_obs})"
+            f"split {place(split)} of the design must contain row numbers from {place(0)} to "
+            f"{place(n_obs - 1)} (n_obs = {n_obs})"
         )
     row[numbers.astype(int)] = True
     return row

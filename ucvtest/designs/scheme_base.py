@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer
+from ucvtest.common.words import arg, shown
 from ucvtest.data.groups import Groups, check_known_groups, units_of
 from ucvtest.designs.design import Design
 
@@ -138,8 +139,8 @@ class StratifiedDesign(OfUnits):
             return super().draw(n_obs, rng, groups)
         if strata is None:
             raise ValueError(
-                "stratify=True keeps classes in proportion, and needs labels of classes: leave it "
-                "out"
+                f"{arg('stratify', True)} keeps classes in proportion, and needs labels of "
+                "classes: leave it out"
             )
         self.check(n_obs, groups)
         _check_generator(rng)
@@ -176,11 +177,14 @@ def check_stratify(stratify: Any) -> None:
     # An array would be compared element by element.
     is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
     if stratify is not None and not is_switch:
-        raise ValueError(f"stratify must be True, False or None, got {stratify!r:.60}")
+        raise ValueError(
+            f"stratify must be {shown(True)}, {shown(False)} or {shown(None)}, got {stratify!r:.60}"
+        )
 
 
 def _check_generator(rng: Any) -> None:
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
-            f"rng must be a numpy Generator, got {rng!r:.60}: use numpy.random.default_rng(0)"
+            f"{arg('rng')} must be a numpy Generator, got {rng!r:.60}: use "
+            "numpy.random.default_rng(0)"
         )

@@ -12,6 +12,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_is_float, check_switch
 from ucvtest.common.execution import row_batches
+from ucvtest.common.words import arg
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.draws import (
     by_class,
@@ -177,8 +178,8 @@ class HoldOut(StratifiedDesign):
         check_switch("shuffle", self.shuffle)
         if self.stratify and not self.shuffle:
             raise ValueError(
-                "stratify=True and shuffle=False exclude each other: the last rows are tested, "
-                "whatever their classes are"
+                f"{arg('stratify', True)} and {arg('shuffle', False)} exclude each other: the last "
+                "rows are tested, whatever their classes are"
             )
         _check_fraction(self.test_fraction)
 
@@ -265,8 +266,8 @@ class SplitHalves(StratifiedDesign):
         size = number_tested(n_obs, self.test_fraction, units)
         if n_obs // 2 - size < 1:
             raise ValueError(
-                f"test_fraction={self.test_fraction} tests {size} of {n_obs} {units}, which "
-                "leaves nothing to learn from in half of the sample: use a smaller one"
+                f"{arg('test_fraction', self.test_fraction)} tests {size} of {n_obs} {units}, "
+                "which leaves nothing to learn from in half of the sample: use a smaller one"
             )
 
     def _draw(
@@ -409,8 +410,8 @@ class DisjointSets(OfUnits):
         """Refuse samples with fewer than two observations outside two learning sets."""
         if n_obs < 2 * self.learn_size + 2:
             raise ValueError(
-                f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
-                f"{units}, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
+                f"{arg('learn_size', self.learn_size)} needs at least {2 * self.learn_size + 2} "
+                f"{units}, got {n_obs}: use {arg('learn_size')} <= {n_obs // 2 - 1}"
             )
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
@@ -454,12 +455,13 @@ def _folds(
 def _check_folds(n_obs: int, n_folds: int, n_repeats: int, units: str) -> None:
     if n_folds > n_obs:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} {units}, got {n_obs}: use fewer folds"
+            f"{arg('n_folds', n_folds)} needs at least {n_folds} {units}, got {n_obs}: use fewer "
+            "folds"
         )
     if n_folds == n_obs and n_repeats > 1:
         raise ValueError(
-            f"n_repeats={n_repeats} repeats the same leave-one-out splits: use "
-            "n_repeats=1, or fewer folds"
+            f"{arg('n_repeats', n_repeats)} repeats the same leave-one-out splits: use "
+            f"{arg('n_repeats', 1)}, or fewer folds"
         )
 
 
@@ -470,7 +472,7 @@ def number_tested(n_obs: int, fraction: float, units: str = "observations") -> i
     size = max(1, ceil(exact * n_obs))
     if size >= n_obs:
         raise ValueError(
-            f"test_fraction={fraction} tests all of {n_obs} {units}: use a smaller one"
+            f"{arg('test_fraction', fraction)} tests all of {n_obs} {units}: use a smaller one"
         )
     return size
 
@@ -479,7 +481,9 @@ def _check_fraction(fraction: Any) -> None:
     if not isinstance(fraction, Real):
         check_is_float("test_fraction", fraction, "0.1")
     if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
-        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r:.60}: use 0.1")
+        raise ValueError(
+            f"{arg('test_fraction')} must lie between 0 and 1, got {fraction!r:.60}: use 0.1"
+        )
 
 
 @dataclass(frozen=True)
@@ -530,5 +534,5 @@ class LeavePairOut:
     def _positive(y: Any) -> np.ndarray:
         classes, codes = np.unique(as_array("y", y), return_inverse=True)
         if len(classes) != 2:
-            raise ValueError(f"LeavePairOut needs two classes, but y has {len(classes)}")
+            raise ValueError(f"leaving every pair out needs two classes, but y has {len(classes)}")
         return codes == 1

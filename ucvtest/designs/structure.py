@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from ucvtest.common.arrays import as_array
+from ucvtest.common.words import arg, call, has
 from ucvtest.designs.design import Design
 
 
@@ -64,10 +65,10 @@ def n_folds_of(design: Design) -> int:
         return 1
     n_repeats = len(folds_of(design))
     if n_repeats > 1:
+        remedy = f"use {arg('n_repeats', 1)}" if has("n_repeats") else "take one repeat alone"
         raise ValueError(
             f"the design is repeated {n_repeats} times, but every observation may be tested once "
-            "only: repeated tests of one observation are not independent evidence; use "
-            "n_repeats=1, or pass fold and predictions of one repeat"
+            f"only: repeated tests of one observation are not independent evidence; {remedy}"
         )
     return design.n_resamples
 
@@ -125,8 +126,8 @@ def nested_folds_of(design: Design) -> np.ndarray:
         if partition and (pairs == unions_of_pairs(single)).all() and problem is None:
             return single.argmax(axis=1)
     raise ValueError(
-        "the design is not a nested K-fold cross-validation: use uv.designs.NestedKFold, whose "
-        "order of learning sets is needed"
+        f"the design is not a nested K-fold cross-validation: use {call('designs.NestedKFold')}, "
+        "whose order of learning sets is needed"
     )
 
 
@@ -153,8 +154,8 @@ def halves_of(design: Design) -> tuple[int, int]:
         if splits_alike and disjoint and equal:
             return n_splits, n_parts // 2
     raise ValueError(
-        "the design does not split the sample and its halves: use uv.designs.SplitHalves, whose "
-        "order of learning sets is needed"
+        f"the design does not split the sample and its halves: use {call('designs.SplitHalves')}, "
+        "whose order of learning sets is needed"
     )
 
 
@@ -186,7 +187,7 @@ def disjoint_sets_of(design: Design, n_sets: int | None = None) -> tuple[int, in
     problem = problem or "one side of a draw shares observations with the other"
     raise ValueError(
         f"the design's learning sets are not disjoint pairs of one size: {problem}; use "
-        "uv.designs.DisjointSets"
+        f"{call('designs.DisjointSets')}"
     )
 
 
@@ -219,7 +220,7 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     problem = _reason_not_complements(design)
     target = as_array("target", target)
     if target.shape != (design.n_obs,):
-        raise ValueError(f"target must have shape ({design.n_obs},), got {target.shape}")
+        raise ValueError(f"{arg('target')} must have shape ({design.n_obs},), got {target.shape}")
     positive = target == 1
     n_pairs = int(positive.sum()) * int((~positive).sum())
     if problem is None:
@@ -233,7 +234,8 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
                 return places
             problem = f"it tests {n_different} of {n_pairs} pairs in {design.n_resamples} rows"
     raise ValueError(
-        f"the design does not leave every pair out once: {problem}; use uv.designs.LeavePairOut"
+        f"the design does not leave every pair out once: {problem}; use "
+        f"{call('designs.LeavePairOut')}"
     )
 
 

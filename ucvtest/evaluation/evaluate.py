@@ -14,6 +14,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import as_integer, is_integer, named_options
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
+from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_weighted_rows
 from ucvtest.data.positive_class import json_label, positive_setting, unnamed_setting
@@ -164,7 +165,7 @@ def evaluate(
         reason = problem.metric.no_value(survival_times)
         if reason:
             raise ValueError(
-                f"metric={problem.metric.name!r:.60} has no value for these survival times, as "
+                f"{arg('metric', problem.metric.name)} has no value for these survival times, as "
                 f"{reason}: take another metric, or another time, or more observations"
             )
     user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
@@ -241,8 +242,8 @@ def _refuse_bytes(needed_bytes: int, plan: NamedDesign, max_bytes: int) -> None:
     if needed_bytes > max_bytes:
         raise ValueError(
             f"design ({plan.words}) and its losses take {needed_bytes / 1e9:.3g} GB of memory, and "
-            f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or uv.evaluate with "
-            "a larger max_bytes"
+            f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or "
+            f"{call('evaluate')} with a larger max_bytes"
         )
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import place
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import Batch, FitRequests
@@ -265,7 +266,7 @@ class Evaluator:
         reason = f"this loss needs {_EXPECTED[self._output]}"
         raise ValueError(
             f"learner {learner.name} predicts {tested[row, column]} on split "
-            f"{fits.splits[row]} for observation {column}: "
+            f"{place(fits.splits[row])} for observation {place(column)}: "
             f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
         )
 

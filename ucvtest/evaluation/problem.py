@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, check_names, check_text
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
@@ -91,7 +92,9 @@ class Problem:
             else:
                 check_choice("output", output, OUTPUTS)
                 if output != "score":
-                    raise ValueError(f"output={output!r:.60} needs a loss: pass one that scores it")
+                    raise ValueError(
+                        f"{arg('output', output)} needs a loss: pass one that scores it"
+                    )
                 metric = AUC
             if metric.output != "number" and not as_classes:
                 raise ValueError(
@@ -132,8 +135,9 @@ class Problem:
                 metric = weighted_loss(metric)
                 if sample.groups is not None and weight != "row":
                     raise ValueError(
-                        "weights in the loss are for rows, but group_weight='group' counts every "
-                        "group the same: pass group_weight='row', or weights={'fit': ...}"
+                        f"weights in the loss are for rows, but {arg('group_weight', 'group')} "
+                        f"counts every group the same: pass {arg('group_weight', 'row')}, or "
+                        "weights for 'fit' alone"
                     )
         if features is X:
             # Of rows that cannot be independent.
@@ -173,8 +177,8 @@ class Problem:
             learner.check_weights()
             if self.backend == "jax":
                 raise ValueError(
-                    "backend='jax' fits without weights: use backend='auto', or "
-                    "weights={'loss': ...}"
+                    f"{arg('backend', 'jax')} fits without weights: use {arg('backend', 'auto')}, "
+                    "or weights for 'loss' alone"
                 )
         return self.fitted_by(learner, learn_size)
 
@@ -269,12 +273,12 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         return
     if len(classes) != 2:
         raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge "
+            f"{arg('metric', metric.name)} needs two classes, but y has {len(classes)}: merge "
             "classes, name an average, such as 'f1_macro'"
         )
     if metric.asks_for_class:
         check_positive_of_metric(
-            classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+            classes, arg("metric", metric.name), is_named=sample.positive_named
         )
 
 
@@ -316,10 +320,10 @@ def check_two_classes(sample: Sample, argument: str = "", instead: str = "zero_o
     """Refuse the AUC where there are not two classes."""
     if sample.n_classes == 2:
         return
+    auc, other = (arg(argument, name) if argument else repr(name) for name in ("auc", instead))
     raise ValueError(
-        f"{argument}'auc' needs two classes, but y has {sample.n_classes}: merge classes, use "
-        f"{argument}{instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
-        "several classes"
+        f"{auc} needs two classes, but y has {sample.n_classes}: merge classes, use {other}, or "
+        f"{call('UStatisticTest')}, which estimates Hand and Till's AUC of several classes"
     )
 
 
@@ -328,7 +332,7 @@ def checked_costs(loss: Loss, sample: Sample) -> Loss:
     if loss.matrix is not None and len(loss.matrix) != sample.n_classes:
         classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
         raise ValueError(
-            f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
+            f"{arg('loss')} has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
             f"({classes:.60}): pass one row for each true class and one column for each prediction"
         )
     return costs_in_order(loss, sample)

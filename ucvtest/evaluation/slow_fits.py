@@ -4,18 +4,13 @@ from dataclasses import dataclass
 
 from ucvtest.common.exceptions import SlowFitsWarning, warn_caller
 from ucvtest.common.execution import Progress
+from ucvtest.common.words import arg, call
 
 LONG_SECONDS = 60.0
 """Seconds from which on a user is told how long fits will take."""
 
 MEASURED = 60
 """What is announced is measured before, for this part of the seconds that are long."""
-
-
-IN_TIME = (
-    "compare(max_seconds=) chooses a test that fits the time, fit(max_seconds=) stops draws in time"
-)
-ONE_BY_ONE = "n_jobs= distributes the fits, and checkpoint= keeps finished work"
 
 
 @dataclass
@@ -52,7 +47,14 @@ def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: b
     if total is None or (bounded and not one_by_one):
         return
     n_left = total - progress.n_fits + progress.later
-    usual_remedies = f"{IN_TIME}{', ' + ONE_BY_ONE if one_by_one else ''}"
+    usual_remedies = (
+        f"{arg('max_seconds')} of {call('compare')} chooses a test that fits the time, of a test "
+        "it stops draws in time"
+    )
+    if one_by_one:
+        usual_remedies += (
+            f", {arg('n_jobs')} distributes the fits, and {arg('checkpoint')} keeps finished work"
+        )
     announce_duration(
         progress,
         f"{'at most ' if bounded else ''}{n_left} fits are left, "

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, has
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
@@ -98,7 +99,7 @@ def rounds_within(
     number = int(seconds_left / pace) if pace > 0 else 10**9
     if number < 2:
         raise ValueError(
-            f"max_seconds={max_seconds:g} does not suffice: one {round_name} takes about "
+            f"{arg('max_seconds', max_seconds)} does not suffice: one {round_name} takes about "
             f"{pace:.3g} s; raise it, or use quicker learners"
         )
     return number
@@ -112,8 +113,9 @@ def too_few_seconds(
     least_time = SPARE * seconds * needed_fits / max(affordable_fits, 1)
     unit = 10.0 ** (math.floor(math.log10(least_time)) - 1)
     least_time = math.ceil(least_time / unit) * unit
+    more_workers = f"{arg('n_jobs')}, " if has("n_jobs") else ""
     return ValueError(
-        f"max_seconds={seconds:g} allows about {affordable_fits} fits, and {purpose} takes "
-        f"{needed_fits} at least: use quicker learners, n_jobs, or max_seconds={least_time:g} or "
-        "more"
+        f"{arg('max_seconds', seconds)} allows about {affordable_fits} fits, and {purpose} takes "
+        f"{needed_fits} at least: use quicker learners, {more_workers}or "
+        f"{arg('max_seconds', least_time)} or more"
     )

@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import cause_of, place, same_door
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
@@ -103,7 +104,10 @@ class SplitBatch:
         """The predictions of some workers."""
         from joblib import delayed
 
-        fit, caller = delayed(_fit_splits), _Caller(os.getpid(), hooks.worker_contexts())
+        fit, caller = (
+            delayed(_fit_splits),
+            _Caller(os.getpid(), (*hooks.worker_contexts(), same_door())),
+        )
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
             worker_results = workers(
@@ -282,7 +286,7 @@ def _shape(
 
 
 def _failed(learner: SplitLearner, split: int, error: BaseException) -> str:
-    return f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
+    return f"learner {learner.name} failed on split {place(split)}: {cause_of(error)}"
 
 
 def _one_fit(
@@ -317,14 +321,15 @@ def _next(
             )
             raise ValueError(
                 f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
-                f"split {split}, which tests {len(tested)} observations: it must return shape "
-                f"{(len(tested), *columns)}, one column for each {column_words}"
+                f"split {place(split)}, which tests {len(tested)} observations: it must return "
+                f"shape {(len(tested), *columns)}, one column for each {column_words}"
             )
         return predicted
     # A single column is as good as a vector; some libraries return one.
     if np.shape(predicted) not in ((len(tested),), (len(tested), 1)):
         raise ValueError(
             f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
-            f"{split}, which tests {len(tested)} observations: it must return one value for each"
+            f"{place(split)}, which tests {len(tested)} observations: it must return one value for "
+            "each"
         )
     return np.reshape(predicted, -1)

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
+from ucvtest.common.words import arg
 from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.output import Output
 from ucvtest.inference.arguments import Ask, documented, spelled_out
@@ -180,8 +181,8 @@ class FromData:
         """
         if kwargs.get("missing", "raise") != "raise":
             raise ValueError(
-                "missing='drop' does not apply with a formula, which refuses missing values in the "
-                "columns that it names: pass data.dropna(subset=[...])"
+                f"{arg('missing', 'drop')} does not apply with a formula, which refuses missing "
+                "values in the columns that it names: pass data.dropna(subset=[...])"
             )
         named = columns_named(kwargs, data)
         y, X = read_formula(formula, data, named.values())

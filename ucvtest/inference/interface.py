@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -161,8 +162,8 @@ class Interface:
             If a test does not say.
         """
         raise ValueError(
-            f"max_seconds is not for {type(self).__name__}, whose number of fits is not known: "
-            "leave it out"
+            f"{arg('max_seconds')} is not for {call(type(self).__name__)}, whose number of fits is "
+            "not known: leave it out"
         )
 
     def within_fits(self, options: Any, most_fits: int) -> Any:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from ucvtest.data.groups import NO_GROUPS
+from ucvtest.common.words import alternatives, arg, call
+from ucvtest.data.groups import no_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.question import Question
@@ -162,26 +163,28 @@ class Asked:
         return is_loss and not self.metric.linearised and in_time(self.design)
 
 
-FOR_FIXED_RULES = (
-    "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
-    "(rows in the order of time)"
-)
+FOR_FIXED_RULES = ("HoldOutTest", "McNemarTest", "DeLongTest", "DieboldMarianoTest")
 """The tests of fixed rules."""
 
 FOR_SET_SCORES = (
-    "CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss that "
-    "is a mean over observations, such as scoring='accuracy'"
+    "CorrectedTTest",
+    "BayesianTTest",
+    "FiveByTwoTTest",
+    "FiveByTwoFTest",
+    "NaiveTTest",
 )
 """Tests of scores of whole test sets."""
 
 SCORE_OF: Mapping[Kind, str] = {"zero_one": "accuracy", "auc": "roc_auc"}
 """scikit-learn's names of the scores of tests about one loss."""
 
-BLOCKS = (
-    "if rows of one block, such as a month, are alike, name blocks as groups of HoldOutTest or "
-    "CrossValidationWaldTest"
-)
-"""The remedy for rows in time that come in clusters."""
+
+def blocks() -> str:
+    """The remedy for rows in time that come in clusters."""
+    return (
+        "if rows of one block, such as a month, are alike, name blocks as groups of "
+        f"{call('HoldOutTest')} or {call('CrossValidationWaldTest')}"
+    )
 
 
 def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]:
@@ -189,50 +192,57 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
 
     This is the table of all refusals that follow from needs. The first is told.
     """
-    kind, design, without = asked.kind, asked.design, needs.without
+    test, kind, design, without = call(test), asked.kind, asked.design, needs.without
+    for_set_scores = (
+        f"use {alternatives(map(call, FOR_SET_SCORES))}, or a loss that is a mean over "
+        f"observations, such as {arg('scoring', 'accuracy')}"
+    )
     # Rules that learnt nothing come first, because another loss would not help.
     if not needs.fixed and asked.given and design is not None and not design.learns:
         yield (
             "fixed rules",
-            "the losses are of fixed rules, which have learnt nothing from these observations, and "
-            f"{test} is about learning: use {FOR_FIXED_RULES}",
+            "the losses are of fixed rules, which have learnt nothing from these observations, "
+            f"and {test} is about learning: use {call('HoldOutTest')}, {call('McNemarTest')} "
+            f"({arg('loss', 'zero_one')}), {call('DeLongTest')} ({arg('loss', 'auc')}) or "
+            f"{call('DieboldMarianoTest')} (rows in the order of time)",
         )
     if "losses" in without and asked.given:
         yield (
             "losses",
-            f"{test} does not accept losses, because it {without['losses']}: make the test from X "
-            "and y",
+            f"{test} does not accept losses, because it {without['losses']}: make the test from "
+            "data",
         )
     if needs.compares and not needs.time and asked.in_time:
         yield (
             "splits in time",
             "the splits go through time (each learns from rows before those that it tests), and "
-            f"{test} is for splits of a sample without an order: use DieboldMarianoTest",
+            f"{test} is for splits of a sample without an order: use {call('DieboldMarianoTest')}",
         )
     if needs.compares and asked.contrast not in needs.contrasts:
         yield (
             "contrast",
             f"{test} tests no {asked.contrast}: use the test 'ustatistic', or "
-            "contrast='difference'",
+            f"{arg('contrast', 'difference')}",
         )
     if kind == "metric" and "metric" not in needs.metrics:
         yield (
             "metric",
-            f"metric={asked.name!r:.60} is not for {test}: use uv.UStatisticTest, "
-            "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss",
+            f"{arg('metric', asked.name)} is not for {test}: use {call('UStatisticTest')}, "
+            f"{call('CrossValidationWaldTest')} or {call('HoldOutTest')}, or a loss",
         )
     if not needs.weights and asked.weighted and asked.given:
         yield (
             "weights of losses",
             f"{test} counts rows alike, and these losses are weighted: use HoldOutTest, for folds "
-            "CorrectedTTest, or leave out the weights (weights=, or sample_weight= of "
+            f"CorrectedTTest, or leave out the weights (weights=, or {arg('sample_weight')} of "
             "Losses.from_predictions)",
         )
     if not needs.weights and asked.weighted:
         yield (
             "weights",
-            f"{test} counts rows alike: use UStatisticTest, CorrectedTTest, "
-            "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out",
+            f"{test} counts rows alike: use {call('UStatisticTest')}, {call('CorrectedTTest')}, "
+            f"{call('CrossValidationWaldTest')} or {call('HoldOutTest')} with {arg('weights')}, or "
+            "leave it out",
         )
     losses = " or ".join(map(repr, needs.metrics))
     is_another_loss = "loss" not in needs.metrics and kind not in (None, *needs.metrics)
@@ -240,70 +250,71 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
         scores = " or ".join(repr(SCORE_OF[loss]) for loss in needs.metrics if loss in SCORE_OF)
         yield (
             "score of another loss",
-            f"{test} is about loss={losses} alone, got scoring={asked.score!r:.60}: leave scoring "
-            f"out, or use {scores}",
+            f"{test} is about {arg('loss', *needs.metrics)} alone, got "
+            f"{arg('scoring', asked.score)}: leave scoring out, or use {scores}",
         )
     if is_another_loss:
         yield (
             "loss",
-            f"loss must be {losses} for {test}, got {asked.name!r:.60}: leave loss out, or make "
-            f"the losses with loss={losses}",
+            f"{arg('loss')} must be {losses} for {test}, got {asked.name!r:.60}: leave loss out, "
+            f"or make the losses with {arg('loss', *needs.metrics)}",
         )
     if kind == "set_score" and needs.values:
         yield (
             "score of test sets",
-            f"scoring={asked.name!r} is one number for each test set, but {test} needs one for "
-            f"each observation: use {FOR_SET_SCORES}",
+            f"{arg('scoring', asked.name)} is one number for each test set, but {test} needs one "
+            f"for each observation: {for_set_scores}",
         )
     if kind == "auc" and "auc" not in needs.metrics:
         auc, remedy = "'auc'", "'zero_one' or 'log'"
         if asked.scoring is not None:
-            auc = f"scoring={asked.scoring!r:.60}"
-            remedy = "scoring='accuracy' or 'neg_log_loss'"
+            auc = f"{arg('scoring', asked.scoring)}"
+            remedy = f"{arg('scoring', 'accuracy', 'neg_log_loss')}"
         if needs.fixed and not needs.time:
-            remedy += ", or DeLongTest, which is about the AUC"
+            remedy += f", or {call('DeLongTest')}, which is about the AUC"
         yield (
             "AUC",
             f"{auc} keeps decision scores, but {test} needs the loss of every observation: use "
             f"{remedy}",
         )
     if needs.learners == "two" and asked.paired is False:
-        yield "one learner", f"{test} compares two learners: pass other"
+        yield "one learner", f"{test} compares two learners: pass {arg('other')}"
     if needs.learners == "one" and asked.paired is True:
         yield (
             "two learners",
-            f"{test} does not compare learners: leave other out, or use InfluenceFunctionTest",
+            f"{test} does not compare learners: leave {arg('other')} out, or use "
+            f"{call('InfluenceFunctionTest')}",
         )
     if needs.clusters == "refused" and asked.clusters and needs.time:
         yield (
             "clusters in time",
-            f"groups does not apply to {test}, which is about rows in the order of time: leave it "
-            f"out, or, {BLOCKS}",
+            f"{arg('groups')} does not apply to {test}, which is about rows in the order of time: "
+            f"leave it out, or, {blocks()}",
         )
     if needs.clusters == "refused" and asked.clusters:
-        yield "clusters", NO_GROUPS.format(test=test)
+        yield "clusters", no_groups(test)
     if kind == "set_score" and asked.clusters:
         yield (
             "score of test sets of clusters",
-            f"scoring={asked.name!r} is one number for each test set, but a test that allows for "
-            f"groups needs one for each observation: use {FOR_SET_SCORES}",
+            f"{arg('scoring', asked.name)} is one number for each test set, but a test that allows "
+            f"for groups needs one for each observation: {for_set_scores}",
         )
     of_units = asked.clusters and needs.clusters == "units"
     if kind == "auc" and asked.given and needs.values and of_units:
         yield (
             "scores of clusters",
             f"scores with groups need learning sets of groups, which {test} draws itself: make it "
-            "from X and y",
+            "from data",
         )
     if needs.values and not asked.has_values:
         yield "means alone", MEANS_ONLY
     if "null_value" in without and asked.null_value != 0:
         yield (
             "null value",
-            f"null_value must be 0, got {asked.null_value:g}: {without['null_value']}",
+            f"{arg('null_value')} must be 0, got {asked.null_value:g}: {without['null_value']}",
         )
     if "alternative" in without and asked.alternative != "two-sided":
-        yield "one-sided", f"alternative={asked.alternative!r} {without['alternative']}"
+        yield "one-sided", f"{arg('alternative', asked.alternative)} {without['alternative']}"
 
 
 def refuse(needs: Needs, asked: Asked, test: str) -> None:

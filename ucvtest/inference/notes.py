@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ucvtest.common.notes import Note, reworded
+from ucvtest.common.words import arg, shown
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import (
@@ -48,8 +49,7 @@ def tie_notes(counts: Mapping[str, Any]) -> list[str]:
     if n_singular:
         notes.append(
             f"{n_singular} fits had a learning set with a singular covariance matrix, as without a "
-            "rare level of a factor: the directions in which it does not vary were dropped, as by "
-            'scikit-learn\'s solver "svd".'
+            "rare level of a factor: the directions in which it does not vary were dropped."
         )
     if n_certain:
         notes.append(
@@ -126,9 +126,9 @@ def turned_aucs(result: TestResult, positive: Any) -> list[str]:
     return [
         Note(
             f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
-            f"with the class that is not {positive!r:.60}. If they are meant to, name that class "
-            "by pos_label.",
-            f"The AUC of {name} is below 0.5: is the other class meant (pos_label)?",
+            f"with the class that is not {shown(positive)}. If they are meant to, name that class "
+            f"by {arg('pos_label')}.",
+            f"The AUC of {name} is below 0.5: is the other class meant ({arg('pos_label')})?",
         )
         for name, high in upper_ends.items()
         if high < 0.5

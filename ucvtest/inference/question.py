@@ -16,6 +16,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution, NoBar, progress_bar
+from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import ORDERS, order_notes
 from ucvtest.data.groups import (
     Clusters,
@@ -101,7 +102,7 @@ class Question(ABC):
     def target(self) -> np.ndarray:
         """Numbers of the classes, or the real response, shape (n,)."""
         if self.labels is None:
-            raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
+            raise ValueError("losses have no target, which this test needs: make them with y")
         return self.labels
 
     @property
@@ -180,8 +181,8 @@ class Question(ABC):
             if self.paired:
                 estimand = f"difference in {estimand}"
             raise ValueError(
-                f"null_value={null_value:g} is not a value that the {estimand} can have, which "
-                f"{range_in_words((low, high))}: change it{remedy}"
+                f"{arg('null_value', null_value)} is not a value that the {estimand} can have, "
+                f"which {range_in_words((low, high))}: change it{remedy}"
             )
 
     @abstractmethod
@@ -390,8 +391,8 @@ class LossesQuestion(Question):
             if difference.losses.groups is not None:
                 counted = "by their weights" if difference.losses.weighted else "alike"
                 raise ValueError(
-                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, whose "
-                    f"rows count {counted}: leave it out"
+                    f"{arg('group_weight', 'group')} does not apply with "
+                    f"{arg('metric', metric.name)}, whose rows count {counted}: leave it out"
                 )
             weight = None
         if weight is None:
@@ -457,7 +458,7 @@ class LossesQuestion(Question):
     def data(self, purpose: str) -> Problem:
         """See `Question`."""
         raise ValueError(
-            f"{purpose} needs fits, and this test was made from losses: make it from X and y"
+            f"{purpose} needs fits, and this test was made from losses: make it from data"
         )
 
     def losses(self, execution: Execution) -> LossSource:
@@ -541,10 +542,10 @@ def hypothesis_of(
     if null_value is None:
         null_value = 0.0 if paired else null_of_one
     elif not is_number(null_value):
-        raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
+        raise ValueError(f"{arg('null_value')} must be a finite number, got {null_value!r:.60}")
     elif abs(null_value) > LARGEST_NULL:
         raise ValueError(
-            f"null_value must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
+            f"{arg('null_value')} must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
             f"{null_value:g}"
         )
     return Hypothesis(float(null_value), alternative)
@@ -595,6 +596,6 @@ def check_losses(losses: Any) -> None:
     """Refuse anything but a table of losses."""
     if not isinstance(losses, Losses):
         raise ValueError(
-            f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate, "
-            "uv.Losses.from_predictions and uv.Losses.from_arrays"
+            f"losses must be uv.Losses, got {type(losses).__name__}: see {call('evaluate')}, "
+            f"{call('Losses.from_predictions')} and {call('Losses.from_arrays')}"
         )

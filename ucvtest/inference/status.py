@@ -55,7 +55,7 @@ def status_of_losses(
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
-            "use fewer folds, or a splitter that keeps the classes in proportion"
+            "use fewer folds, or stratified folds"
         )
     if math.isnan(variance):
         return "no variance estimate: too few resamples to estimate their spread; use more"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
+from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
@@ -97,7 +98,7 @@ class Learner(ABC):
         ValueError
         """
         raise ValueError(
-            f"learner {self.name} cannot weight rows in fitting: pass weights={{'loss': ...}}, or "
+            f"learner {self.name} cannot weight rows in fitting: pass weights for 'loss' alone, or "
             "a scikit-learn estimator whose fit takes sample_weight"
         )
 
@@ -246,8 +247,8 @@ class JittedLearner(Learner):
         if sample.classes is None:
             if not self.regression:
                 raise ValueError(
-                    f"learner {self.name} needs class labels, but y contains real values: "
-                    "use ridge, knn or a scikit-learn regressor"
+                    f"learner {self.name} needs class labels, but y contains real values: use "
+                    f"ridge, knn or {term('a scikit-learn regressor')}"
                 )
         elif sample.n_classes > 2 and output == "score":
             if not self.multiclass:
@@ -256,11 +257,16 @@ class JittedLearner(Learner):
             if output not in self._outputs():
                 raise ValueError(self._no_output(output))
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
-            amounts = ", or pass loss='squared' if y contains amounts" if self.regression else ""
+            amounts = (
+                f", or pass {arg('loss', 'squared')} if y contains amounts"
+                if self.regression
+                else ""
+            )
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use loss='zero_one' with lda, qda, nearest_centroid, knn or "
-                f"a scikit-learn classifier, or merge classes{amounts}"
+                f"{sample.n_classes}: use {arg('loss', 'zero_one')} with lda, qda, "
+                f"nearest_centroid, knn or {term('a scikit-learn classifier')}, or merge "
+                f"classes{amounts}"
             )
         elif output not in self._outputs():
             raise ValueError(self._no_output(output))
@@ -274,8 +280,8 @@ class JittedLearner(Learner):
 
     def _no_output(self, output: Output) -> str:
         return (
-            f"learner {self.name} gives no {output} for class labels: use loss='zero_one', or a "
-            "learner with probabilities such as lda, knn or lasso"
+            f"learner {self.name} gives no {output} for class labels: use "
+            f"{arg('loss', 'zero_one')}, or a learner with probabilities such as lda, knn or lasso"
         )
 
     def predict(
@@ -424,8 +430,8 @@ def no_class_scores(name: str, n_classes: int) -> str:
     """The message about a learner without a score for each of several classes."""
     return (
         f"learner {name} has no score for each class, which the AUC of {n_classes} classes needs: "
-        "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or a scikit-learn classifier "
-        "with predict_proba, or merge classes"
+        "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or "
+        f"{term('a scikit-learn classifier')} that gives probabilities, or merge classes"
     )
 
 

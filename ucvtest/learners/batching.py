@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ucvtest.common.padding import next_multiple, padded
+from ucvtest.common.words import term
 
 CACHE_NUMBERS = 2**18
 """Numbers that the matrices of one call may contain: about a processor's second-level cache."""
@@ -72,8 +73,8 @@ def refuse_pairs(learner_name: str, n_obs: int, pair_bytes: int) -> None:
         raise ValueError(
             f"{learner_name} keeps all pairs of observations, which for {n_obs} of them take "
             f"{needed_bytes / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are allowed: "
-            f"use at most {most_observations} observations, or the scikit-learn estimator as a "
-            "learner"
+            f"use at most {most_observations} observations, or {term('a scikit-learn estimator')} "
+            "as the learner"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.words import arg, call
 from ucvtest.data.output import SURVIVAL_OUTPUTS, Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions
@@ -37,8 +38,8 @@ def check_survival(name: str, sample: Sample, output: Output) -> None:
     """
     if sample.survival_times is None or output not in SURVIVAL_OUTPUTS:
         raise ValueError(
-            f"learner {name} needs survival times and a metric of them: pass uv.survival(time, "
-            "event) as y, and metric='harrell'"
+            f"learner {name} needs survival times and a metric of them: pass "
+            f"{call('survival', 'time, event')} as y, and {arg('metric', 'harrell')}"
         )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.linearised import counts_pairs_twice
 from ucvtest.losses.resample_means import resample_means
@@ -21,7 +22,7 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         if not losses.metric.ranks_pairs:
             raise ValueError(
                 "these losses contain only the mean of each resample, without groups: use a loss "
-                "that is a mean over observations, such as scoring='accuracy'"
+                f"that is a mean over observations, such as {arg('scoring', 'accuracy')}"
             )
         return replace(losses, design=design, target=None, groups=None)
     if losses.metric.ranks_pairs:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
+from ucvtest.common.words import arg
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
@@ -103,7 +104,7 @@ def from_arrays(
            [0.5, 0.5, 0.5]])
     """
     if not isinstance(loss, str):
-        raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
+        raise ValueError(f"{arg('loss')} must be the name of the loss, got {loss!r:.60}")
     greater = direction_of(loss, greater_is_better)
     if not greater and known_metric(ALIASES.get(loss, loss)) is not None:
         # Tests know one of several spellings.
@@ -146,7 +147,7 @@ def from_arrays(
     if bounds and (tested_values.min() < bounds[0] or tested_values.max() > bounds[1]):
         raise ValueError(
             f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, but "
-            f"loss={loss!r:.60} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss "
+            f"{arg('loss', loss)} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss "
             "another name"
         )
     clusters = as_groups(groups, design.n_obs)
@@ -162,7 +163,7 @@ def from_arrays(
         loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
     )
     if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
-        raise ValueError("loss='auc' needs y with labels of two classes")
+        raise ValueError(f"{arg('loss', 'auc')} needs y with labels of two classes")
     return cls(
         design=design,
         learners=names,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.checks import named_options
+from ucvtest.common.words import arg, call, shown
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_column, check_vector, refuse_missing
 from ucvtest.designs.design import Design
@@ -103,7 +104,7 @@ def _marked(argument: str, user_answers: Any) -> np.ndarray:
     check_vector(argument, column)
     if not len(column):
         raise ValueError("correct is empty: at least one answer is needed")
-    remedy = "drop these rows for all models, or count them as wrong (.fillna(False))"
+    remedy = "drop these rows for all models, or count them as wrong"
     refuse_missing(argument, column, remedy)
     unmarked = [
         value
@@ -113,17 +114,17 @@ def _marked(argument: str, user_answers: Any) -> np.ndarray:
     if not unmarked:
         return column.astype(float)
     remedy = (
-        "answers that can be partly right are scores: use Losses.from_predictions(None, ..., "
-        "loss='score'); with several answers to a question, each answer is a row, with "
-        "groups=question"
+        "answers that can be partly right are scores: use "
+        f"{call('Losses.from_predictions', shown(None), '...', arg('loss', 'score'))}; with "
+        "several answers to a question, each answer is a row, and the question its group"
     )
     labels = [value for value in dict.fromkeys(unmarked) if isinstance(value, str)]
     if labels:
         compared = " or ".join(
-            f"column == {label!r:.30} if {label!r:.30} means right" for label in labels[:2]
+            f"column == {shown(label)} if {shown(label)} means right" for label in labels[:2]
         )
         remedy = f"pass {compared}, and leave out columns that do not belong to a model"
     raise ValueError(
-        f"{argument} contains {listed(unmarked, 3)}, but values must be True or False, or 1 and 0: "
-        f"{remedy}"
+        f"{argument} contains {listed(unmarked, 3)}, but values must be {shown(True)} or "
+        f"{shown(False)}, or 1 and 0: {remedy}"
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
+from ucvtest.common.words import arg, shown
 from ucvtest.data.class_order import (
     COST_ORDER,
     names_classes,
@@ -214,7 +215,8 @@ def from_predictions(
     if metric is not None:
         if loss is not None:
             raise ValueError(
-                f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
+                f"{arg('loss', loss)} and {arg('metric', metric)} exclude each other: pass one of "
+                "them"
             )
         loss = metric_or_loss(metric)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
@@ -272,10 +274,11 @@ def from_predictions(
             problem = (
                 "an AUC is not such a mean"
                 if ranks
-                else f"metric={scored.name!r:.60} is a function of means"
+                else f"{arg('metric', scored.name)} is a function of means"
             )
             raise ValueError(
-                f"sample_weight is for means over observations, but {problem}: leave it out"
+                f"{arg('sample_weight')} is for means over observations, but {problem}: leave it "
+                "out"
             )
         fields |= _weighted(fields, sample_weight, groups, design)
         if n_weight_0:
@@ -301,8 +304,8 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
         for name, user_value in (("y", y), ("pos_label", pos_label)):
             if user_value is not None:
                 raise ValueError(
-                    f"{name} does not apply with loss='score', which uses scores directly: pass "
-                    f"{name}=None"
+                    f"{arg(name)} does not apply with {arg('loss', 'score')}, which uses scores "
+                    f"directly: leave {arg(name)} out"
                 )
         rows = {name: numbers_of(name, user_scores) for name, user_scores in rules.items()}
         return {
@@ -314,7 +317,9 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
             "settings": {},
         }
     if y is None:
-        raise ValueError("y must contain the true response: only loss='score' does not need it")
+        raise ValueError(
+            f"y must contain the true response: only {arg('loss', 'score')} does not need it"
+        )
     if isinstance(metric, Metric) and metric.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
     if isinstance(metric, SurvivalMetric):
@@ -329,7 +334,9 @@ def _unfolded(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Columns of a long table by observation, with folds and predictions by repetition."""
     if columns["fold"] is None:
-        raise ValueError("repeat= does not apply without fold=: also name the column of folds")
+        raise ValueError(
+            f"{arg('repeat')} does not apply without {arg('fold')}: also name the column of folds"
+        )
     other_columns = {name: column for name, column in columns.items() if name != "y"}
     rules_by_argument = by_argument("predictions", rules)
     _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
@@ -407,7 +414,8 @@ def _known_metric(loss: Any) -> Any:
     known_loss = as_loss(loss, has_classes=True)
     if known_loss.name in OF_SCORES:
         raise ValueError(
-            f"loss has the name {known_loss.name!r}, which has another meaning here: rename it"
+            f"{arg('loss')} has the name {known_loss.name!r}, which has another meaning here: "
+            "rename it"
         )
     return known_loss
 
@@ -511,8 +519,8 @@ def _predicted(
     needs_classes = metric.output != "number"
     if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
         raise ValueError(
-            f"metric={metric.name!r:.60} needs class labels, but y contains real values: use 'r2', "
-            "'rmse' or 'ccc'"
+            f"{arg('metric', metric.name)} needs class labels, but y contains real values: use "
+            "'r2', 'rmse' or 'ccc'"
         )
     if not needs_classes:
         metric.refuse_labels(as_response(y))
@@ -525,8 +533,9 @@ def _predicted(
         metric.refuse_positive(sample.n_classes)
         if classes is not None and metric.named_class not in (None, classes[-1]):
             raise ValueError(
-                f"pos_label={classes[-1]!r:.60} is not the class that metric={metric.name!r:.60} "
-                "names: leave pos_label out, or the class out of the metric"
+                f"{arg('pos_label', classes[-1])} is not the class that "
+                f"{arg('metric', metric.name)} names: leave {arg('pos_label')} out, or the class "
+                "out of the metric"
             )
     # Before predictions are read.
     metric.made_for(classes or ())
@@ -541,14 +550,14 @@ def _predicted(
         rows, extended = numbered_labels(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
             raise ValueError(
-                f"{_labels_outside(rows, extended, 2)}, and metric={metric.name!r:.60} is about "
-                "the two classes of y: name one class, as in uv.metrics.f1(labels=[...]), or an "
-                "average, such as uv.metrics.f1('macro')"
+                f"{_labels_outside(rows, extended, 2)}, and {arg('metric', metric.name)} is about "
+                "the two classes of y: name one class, as in 'f1[\"ill\"]', or an average, such "
+                "as 'f1_macro'"
             )
         if sample.n_classes == 2 and metric.of_two:
             known_classes = np.asarray(sample.classes)
             check_positive_of_metric(
-                known_classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+                known_classes, arg("metric", metric.name), is_named=sample.positive_named
             )
             positive = {"positive": known_classes[-1]}
         if extended.n_classes > sample.n_classes:
@@ -561,7 +570,7 @@ def _predicted(
             if metric.asks_for_class:
                 # Names of columns do not tell which class the metric is about.
                 check_positive_of_metric(
-                    sample.classes, f"metric={metric.name!r:.60}", is_named=sample.positive_named
+                    sample.classes, arg("metric", metric.name), is_named=sample.positive_named
                 )
             positive = {"positive": sample.classes[-1]}
     stacked = metric.decided(as_rows(rows, sample.n_obs))
@@ -711,7 +720,7 @@ def _only_class(
         # The share of right answers among them.
         remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
-        f"y has one class only ({labels[0]!r:.60}), and metric={metric.name!r:.60} needs "
+        f"y has one class only ({shown(labels[0])}), and {arg('metric', metric.name)} needs "
         f"two: {remedy}"
     )
 
@@ -743,8 +752,8 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
         classes = [f"not {label}", label]
     else:
         raise ValueError(
-            f"y has one class only ({label!r:.60}), which does not tell which class predictions "
-            "are about: pass pos_label="
+            f"y has one class only ({shown(label)}), which does not tell which class predictions "
+            f"are about: pass {arg('pos_label')}"
         )
     places = np.full(len(response), classes.index(label))
     return np.array(classes, dtype=object), places
@@ -763,7 +772,7 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample, rows: Mapping[str, np
     n_rows, n_known = len(loss.matrix), len(labels)
     if n_rows != n_known:
         raise ValueError(
-            f"loss has shape {loss.matrix.shape}, but y has {n_known} classes "
+            f"{arg('loss')} has shape {loss.matrix.shape}, but y has {n_known} classes "
             f"({listed(labels.tolist())}): pass one row for each true class and one column for "
             "each prediction"
         )
@@ -777,12 +786,10 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample, rows: Mapping[str, np
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) == 2:
         return
-    user_argument = "metric=" if metric.linearised else ""
+    asked = arg("metric", metric.name) if metric.linearised else f"{metric.name!r:.60}"
     remedy = "merge classes"
     if metric.ranks_pairs or _ranks_scores(metric):
-        remedy += ", or use pos_label= for one of them against the rest"
+        remedy += f", or use {arg('pos_label')} for one of them against the rest"
     elif not metric.linearised:
         remedy += f", or use {OTHER_LOSSES}"
-    raise ValueError(
-        f"{user_argument}{metric.name!r:.60} needs two classes, but y has {len(classes)}: {remedy}"
-    )
+    raise ValueError(f"{asked} needs two classes, but y has {len(classes)}: {remedy}")

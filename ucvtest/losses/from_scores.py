@@ -14,6 +14,7 @@ from ucvtest.common.checks import (
     check_switch,
     named_options,
 )
+from ucvtest.common.words import arg, place
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
@@ -110,8 +111,8 @@ def from_scores(
         if not np.isfinite(row).all():
             raise ValueError(
                 f"{label} has {row[~np.isfinite(row)][0]} for split "
-                f"{int((~np.isfinite(row)).argmax())}: a fit failed (see error_score='raise'), or "
-                "a test set has no such score"
+                f"{place((~np.isfinite(row)).argmax())}: a fit failed, or a test set has no such "
+                "score"
             )
     named = {
         name: fold_series for name, fold_series in columns.items() if hasattr(fold_series, "iloc")
@@ -148,7 +149,9 @@ def from_scores(
             f"{n_resamples} random split{several} that test {sizes[1]} of {sum(sizes)} observations"
         )
     else:
-        raise ValueError("n_folds does not apply with design='splits': leave it out")
+        raise ValueError(
+            f"{arg('n_folds')} does not apply with {arg('design', 'splits')}: leave it out"
+        )
     name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
     if score is not None:
         name, in_words = score, f"mean {score}"
@@ -169,23 +172,25 @@ def _cross_validation(
     """Folds of these sizes with placeholder observations, and the name of the design."""
     if n_folds is None:
         if kind == "repeated_kfold":
-            raise ValueError("n_folds must be given with design='repeated_kfold'")
+            raise ValueError(
+                f"{arg('n_folds')} must be given with {arg('design', 'repeated_kfold')}"
+            )
         n_folds = n_resamples
     n_folds = at_least("n_folds", n_folds, 2)
     if n_resamples % n_folds or (kind == "kfold" and n_resamples != n_folds):
         raise ValueError(
-            f"n_folds={n_folds} does not match {n_resamples} scores with design={kind!r}: pass the "
-            "scores of all folds, one repetition after the other, and design='repeated_kfold' for "
-            "several"
+            f"{arg('n_folds', n_folds)} does not match {n_resamples} scores with "
+            f"{arg('design', kind)}: pass the scores of all folds, one repetition after the other, "
+            f"and {arg('design', 'repeated_kfold')} for several"
         )
     n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
     smallest, remainder = divmod(n_obs, n_folds)
     if n_test not in (smallest, smallest + bool(remainder)) or not smallest:
         sizes = f"{smallest} or {smallest + 1}" if remainder else str(smallest)
         raise ValueError(
-            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is not a fold of "
-            f"{n_folds}, which have {sizes}: correct n_learn, n_test or n_folds, or use "
-            "design='splits'"
+            f"{arg('n_test', n_test)} of {n_obs} = n_learn + n_test observations is not a fold of "
+            f"{n_folds}, which have {sizes}: correct n_learn, n_test or {arg('n_folds')}, or use "
+            f"{arg('design', 'splits')}"
         )
     folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
     testing = np.tile(folds, (n_repeats, 1))

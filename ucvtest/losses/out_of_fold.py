@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_array
+from ucvtest.common.words import arg, shown
 from ucvtest.data.sample import refuse_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
@@ -32,14 +33,14 @@ class OutOfFold:
         """From labels of any type, (n,), or (R, n) for repeats."""
         if hasattr(fold, "columns"):
             raise ValueError(
-                "fold is a DataFrame: pass one column, or for repeats an array with a row for "
-                "each; .to_numpy().T makes rows from columns"
+                f"{arg('fold')} is a DataFrame: pass one column, or for repeats an array with a "
+                "row for each"
             )
         fold_labels = as_array("fold", fold)
         if fold_labels.ndim not in (1, 2) or not fold_labels.size:
             raise ValueError(
-                "fold must contain the fold of each observation, shape (n,), or a row for each "
-                f"repeat, (R, n), got shape {fold_labels.shape}"
+                f"{arg('fold')} must contain the fold of each observation, shape (n,), or a row "
+                f"for each repeat, (R, n), got shape {fold_labels.shape}"
             )
         numbers = []
         for repeat, labels in enumerate(np.atleast_2d(fold_labels)):
@@ -48,14 +49,14 @@ class OutOfFold:
             distinct = list(dict.fromkeys(names))
             if len(distinct) < 2:
                 raise ValueError(
-                    f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two "
-                    "are needed: leave fold out for rules that were fixed beforehand"
+                    f"{arg('fold')} names one fold only ({shown(distinct[0])}) in repeat {repeat}, "
+                    "but two are needed: leave fold out for rules that were fixed beforehand"
                 )
             if 2 * len(distinct) * len(names) > MAX_BYTES:
                 raise ValueError(
-                    f"fold names {len(distinct)} folds of {len(names)} observations, which need "
-                    f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few "
-                    "labels"
+                    f"{arg('fold')} names {len(distinct)} folds of {len(names)} observations, "
+                    f"which need {2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a "
+                    "column with few labels"
                 )
             # In the order of their labels, or of their first rows: labels of several types cannot
             # be sorted.
@@ -124,7 +125,8 @@ class OutOfFold:
                 ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
             )
             raise ValueError(
-                f"fold is for {self.numbers.shape[1]} observations, but {n_obs} are needed{turned}"
+                f"{arg('fold')} is for {self.numbers.shape[1]} observations, but {n_obs} are "
+                f"needed{turned}"
             )
         joined_fields: dict[str, Any] = {}
         # Observations fold by fold, in each repeat.
@@ -152,7 +154,8 @@ class Repetitions:
         labels = as_array("repeat", repeat)
         if labels.ndim != 1 or not labels.size:
             raise ValueError(
-                f"repeat must name the repetition of each row, shape (n,), got {labels.shape}"
+                f"{arg('repeat')} must name the repetition of each row, shape (n,), got "
+                f"{labels.shape}"
             )
         refuse_missing("repeat", labels, "drop these rows")
         listed = np.array(labels.tolist(), dtype=object)
@@ -160,8 +163,8 @@ class Repetitions:
         sizes = sorted({len(places) for places in rows})
         if len(sizes) > 1:
             raise ValueError(
-                f"repeat names repetitions of {sizes[0]} and {sizes[-1]} rows, but each must have "
-                "the same observations: pass complete repetitions"
+                f"{arg('repeat')} names repetitions of {sizes[0]} and {sizes[-1]} rows, but each "
+                "must have the same observations: pass complete repetitions"
             )
         return cls(np.stack(rows))
 

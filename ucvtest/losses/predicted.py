@@ -8,12 +8,13 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.words import arg, item, shown
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
-from ucvtest.data.positive_class import json_label, says_positive
+from ucvtest.data.positive_class import json_label
 from ucvtest.data.sample import Sample, as_column, refuse_missing
 from ucvtest.metrics.survival import SurvivalMetric
 
-SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
+SEVERAL_COLUMNS = "pass one column, such as the probabilities of class 1"
 
 
 def numbered_labels(
@@ -61,15 +62,11 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
         # How probabilities of the last of two classes give labels.
         example = ""
         if len(classes) == 2:
-            example = ", for example from p > 0.5"
-            if not says_positive(classes) or 0 not in classes:
-                negative, positive = map(json_label, classes)
-                labels_of = f"{positive!r:.30}, {negative!r:.30}"
-                example = f", for example from np.where(p > 0.5, {labels_of})"
+            example = f", for example {shown(json_label(classes[1]))} where p > 0.5"
         raise ValueError(
             f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
-            f"{listed(classes)}: pass labels of the same type{example}, "
-            "or 'log' for probabilities and 'auc' for scores"
+            f"{listed(classes)}: pass labels of the same type{example}, or {arg('loss', 'log')} "
+            f"for probabilities and {arg('loss', 'auc')} for scores"
         )
     if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
         warn_caller(
@@ -84,7 +81,7 @@ def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
         if row.min() < 0 or row.max() > 1:
             raise ValueError(
                 f"{quoted(name)} goes from {row.min():.3g} to {row.max():.3g}, but probabilities "
-                "lie between 0 and 1: use loss='auc' for other scores"
+                f"lie between 0 and 1: use {arg('loss', 'auc')} for other scores"
             )
 
 
@@ -114,8 +111,7 @@ def columns_of_classes(
     if class_columns.ndim != 2 or class_columns.shape[1] != len(class_labels):
         raise ValueError(
             f"{quoted(name)} must have a column for each of {len(class_labels)} classes in the "
-            "order of the sorted labels, as predict_proba returns them, got shape "
-            f"{class_columns.shape}"
+            f"order of the sorted labels, got shape {class_columns.shape}"
         )
     return class_columns[:, order]
 
@@ -180,13 +176,13 @@ def as_rows(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndar
 
 def quoted(name: str) -> str:
     """The name of the predictions of a rule in messages."""
-    return f"predictions[{name!r:.60}]"
+    return item("predictions", name)
 
 
 def listed(values: Iterable[Any], most: int = 5) -> str:
     """Labels as a list in messages."""
     distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:most])
+    listed_labels = ", ".join(f"{shown(value):.30}" for value in distinct[:most])
     return f"{listed_labels}, ..." if len(distinct) > most else listed_labels
 
 
@@ -205,16 +201,16 @@ def of_survival(
             if risks.ndim != 2 or risks.shape[1] != n_times:
                 raise ValueError(
                     f"{quoted(name)} must have a column for each of the {n_times} times of "
-                    f"metric={metric.name!r:.60}, got shape {risks.shape}"
+                    f"{arg('metric', metric.name)}, got shape {risks.shape}"
                 )
             check_finite(quoted(name), risks, infinite=False)
             check_size(quoted(name), risks)
         if not metric.ranks and (risks.min() < 0 or risks.max() > 1):
+            by_time = f"auc({metric.times[-1]:g})"
             raise ValueError(
                 f"{quoted(name)} goes from {risks.min():.3g} to {risks.max():.3g}, but "
-                f"metric={metric.name!r:.60} needs probabilities of an event by then, between 0 "
-                f"and 1: use metric='harrell' or uv.metrics.auc({metric.times[-1]:g}) for other "
-                "risks"
+                f"{arg('metric', metric.name)} needs probabilities of an event by then, between 0 "
+                f"and 1: use {arg('metric', 'harrell', by_time)} for other risks"
             )
         rows[name] = risks
     risks = as_rows(rows, len(times))
@@ -237,7 +233,7 @@ def _by_time(name: str, user_risks: Any, metric: SurvivalMetric) -> Any:
         problem = f"the columns {list(user_risks.columns)!s:.60}"
         remedy = "name columns by the times, or give them no names if they are in this order"
     raise ValueError(
-        f"{name} has {problem}, but metric={metric.name!r:.40} needs a column for each time: "
+        f"{name} has {problem}, but {arg('metric', metric.name)} needs a column for each time: "
         f"{remedy}"
     )
 

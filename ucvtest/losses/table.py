@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.common.words import arg, place
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import UNNAMED, check_positive_of_losses
 from ucvtest.data.sample import Sample
@@ -62,8 +63,7 @@ SCORES_ONLY = (
 )
 
 MEANS_ONLY = (
-    "these losses contain only the mean of each resample (from_sklearn, from_scores), but every "
-    "observation's loss is needed: use uv.evaluate, or Losses.from_arrays"
+    "these losses contain only the mean of each resample, but every observation's loss is needed"
 )
 
 
@@ -231,7 +231,7 @@ class Losses:
             smooth_metric = self.smooth or named_smooth_metric(self.loss)
             if smooth_metric is None:
                 raise ValueError(
-                    f"loss={self.loss!r} is not a metric for which predictions are kept"
+                    f"{arg('loss', self.loss)} is not a metric for which predictions are kept"
                 )
             return smooth_metric
         metric = recorded_metric(
@@ -330,7 +330,7 @@ class Losses:
     def tested_target(self) -> np.ndarray:
         """Labels 0, 1, ..., or the real response, of all tested observations, (T,)."""
         if self.target is None:
-            raise ValueError("these losses were made without y: pass it to Losses.from_arrays")
+            raise ValueError("these losses were made without y: make them with it")
         return np.broadcast_to(self.target, self.design.testing.shape)[self.design.testing]
 
     def about(self, metric: Any) -> "Losses":
@@ -357,7 +357,8 @@ class Losses:
         """
         if self.predictions is None or not isinstance(self.metric, SmoothMetric):
             raise ValueError(
-                "these losses keep no predictions: make them with metric=, such as metric='f1'"
+                f"these losses keep no predictions: make them with {arg('metric')}, such as "
+                f"{arg('metric', 'f1')}"
             )
         new_metric = as_metric(metric_or_loss(metric), has_classes=self.metric.output != "number")
         if self.design.learns and "source" in self.settings:
@@ -366,24 +367,27 @@ class Losses:
         # Decisions at a threshold follow from probabilities, but not the other way round.
         decides = kept != new_metric.wants
         if kept not in (new_metric.wants, new_metric.wants[:1]):
-            several = ", or with metric='brier_skill', which keeps probabilities for all thresholds"
+            several = (
+                f", or with {arg('metric', 'brier_skill')}, which keeps probabilities for all "
+                "thresholds"
+            )
             raise ValueError(
-                f"metric={new_metric.reported_name!r:.60} needs the {new_metric.wants_in_words} of "
-                f"each observation, but metric={self.metric.name!r:.60} kept "
+                f"{arg('metric', new_metric.reported_name)} needs the {new_metric.wants_in_words} "
+                f"of each observation, but {arg('metric', self.metric.name)} kept "
                 f"{self.metric.kept_in_words}: make the losses with "
-                f"metric={new_metric.reported_name!r:.60}"
+                f"{arg('metric', new_metric.reported_name)}"
                 + (several if self.metric.cut is not None and len(new_metric.wants) > 1 else "")
             )
         if isinstance(new_metric, Loss):
             return self._mean_losses(new_metric)
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
-                f"metric={metric!r:.60} is not a function of means, so about() cannot use it: make "
-                f"the losses with metric={metric!r:.60}"
+                f"{arg('metric', metric)} is not a function of means, so about() cannot use it: "
+                f"make the losses with {arg('metric', metric)}"
             )
         known = replace(self, predictions=new_metric.decided(self.predictions)) if decides else self
         if new_metric.asks_for_class:
-            check_positive_of_losses(self.settings, f"metric={new_metric.name!r:.60}")
+            check_positive_of_losses(self.settings, arg("metric", new_metric.name))
         assert known.predictions is not None
         assert self.target is not None
         fields = fields_of(
@@ -491,8 +495,8 @@ class Losses:
         if is_integer(learner) and 0 <= int(learner) < len(self.learners):
             return int(learner)
         raise ValueError(
-            f"learner {learner!r:.60} is neither one of {', '.join(self.learners)} nor a position "
-            f"from 0 to {len(self.learners) - 1}"
+            f"learner {learner!r:.60} is neither one of {', '.join(self.learners)} nor a number "
+            f"from {place(0)} to {place(len(self.learners) - 1)}"
         )
 
     def difference(
@@ -601,10 +605,10 @@ class LossDifference:
             places.append(self.other)
             means = means - losses.means[self.other]
             means.flags.writeable = False
-        for place in places:
-            counts.update(losses.diagnostics.get(losses.learners[place], {}))
+        for number in places:
+            counts.update(losses.diagnostics.get(losses.learners[number], {}))
             if losses.loss == LOG and losses.values is not None:
-                counts.update(certain_and_wrong(losses.values[place]))
+                counts.update(certain_and_wrong(losses.values[number]))
         derived_fields = {
             "paired": self.other is not None,
             "design": losses.design,

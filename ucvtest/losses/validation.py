@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
+from ucvtest.common.words import arg, call, place, shown
 from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
@@ -35,9 +36,8 @@ def named_columns(
         if name not in user_table:
             several = len(getattr(user_table, "attrs", {}).get(SHEETS, ())) > 1
             raise ValueError(
-                f"{key}={name!r:.60} is not a column of {argument}, which has "
-                f"{listed(list(user_table))}"
-                + (": read another sheet by pandas.read_excel(sheet_name=)" if several else "")
+                f"{arg(key, name)} is not a column of {argument}, which has "
+                f"{listed(list(user_table))}" + (": read another sheet" if several else "")
             )
     arguments |= {key: user_table[name] for key, name in names.items()}
     if hasattr(user_table, "columns"):
@@ -152,7 +152,8 @@ def check_parts(losses: Any) -> None:
         is_integer = losses.groups.dtype.kind in "iu"
         if groups is None or not is_integer or not np.array_equal(groups.index, losses.groups):
             raise ValueError(
-                "groups must be numbered from 0 in the order in which they first appear"
+                f"{arg('groups')} must be numbered from {place(0)} in the order in which they "
+                "first appear"
             )
         design.check_groups(groups)
     auc = losses.metric.ranks_pairs
@@ -179,7 +180,7 @@ def _check_predictions(losses: Any) -> None:
         raise ValueError("predictions must be finite numbers")
     if losses.metric.of_survival == (losses.event is None):
         raise ValueError(
-            "event is needed for a survival metric, and must be absent for other metrics"
+            f"{arg('event')} is needed for a survival metric, and must be absent for other metrics"
         )
     if np.isfinite(losses.values).all():
         _check_means(losses)
@@ -192,15 +193,20 @@ def _check_predictions(losses: Any) -> None:
 def _check_areas(losses: Any) -> None:
     """Refuse impossible scores, labels and areas under the ROC curve."""
     if (losses.target is None) != (losses.values is None):
-        raise ValueError("loss='auc' needs values and target, or neither")
+        raise ValueError(f"{arg('loss', 'auc')} needs values and target, or neither")
     if losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
-        raise ValueError("loss='auc' needs a target of zeros and ones")
+        raise ValueError(f"{arg('loss', 'auc')} needs a target of zeros and ones")
     if not losses.greater_is_better:
-        raise ValueError("greater_is_better must be True for loss='auc', or left out")
+        raise ValueError(
+            f"{arg('greater_is_better')} must be {shown(True)} for {arg('loss', 'auc')}, or left "
+            "out"
+        )
     # AUCs are not computed again, because that is slow for many small test sets.
     possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
     if not possible.all():
-        raise ValueError("means are AUCs for loss='auc', so they must lie between 0 and 1")
+        raise ValueError(
+            f"means are AUCs for {arg('loss', 'auc')}, so they must lie between 0 and 1"
+        )
 
 
 def _check_means(losses: Any) -> None:
@@ -214,5 +220,6 @@ def _check_means(losses: Any) -> None:
     rounding = 1e-9 * float(max(losses.values.max(), -losses.values.min()))
     if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
         raise ValueError(
-            "means are not the means of values: leave the computation to Losses.from_arrays"
+            "means are not the means of values: leave the computation to "
+            f"{call('Losses.from_arrays')}"
         )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion
 from ucvtest.metrics.confusion import ClassRatio
@@ -42,8 +43,8 @@ def of_classes(
     listed = None if labels is None else _listed(labels)
     if listed is not None and average == "binary" and len(listed) > 1:
         raise ValueError(
-            f"labels names {len(listed)} classes, but average='binary' is about one: name one "
-            "class, or use average='macro', 'weighted' or 'micro'"
+            f"{len(listed)} classes are named, but without an average the metric is about one: "
+            "name one class, or an average, 'macro', 'weighted' or 'micro'"
         )
     if average != "binary":
         name, metric_in_words = f"{name}_{average}", f"{average} {metric_in_words}"
@@ -101,7 +102,7 @@ def _places(
         if average == "binary" and len(known_classes) != 2:
             raise ValueError(
                 f"metric of the positive class needs two classes, but y has {len(known_classes)}: "
-                "name one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
+                "name one, as in 'f1[\"ill\"]', or an average, as in 'f1_macro'"
             )
         return [len(known_classes) - 1] if average == "binary" else None
     unknown = [label for label in labels if label not in known_classes]
@@ -138,7 +139,7 @@ def of_negative_class(name: str, metric_in_words: str, class_ratio: ClassRatio) 
 
     def made_for(classes: Sequence[Any]) -> Cells:
         if len(classes) != 2:
-            raise ValueError(f"metric={name!r} needs two classes, but y has {len(classes)}")
+            raise ValueError(f"{arg('metric', name)} needs two classes, but y has {len(classes)}")
         return Cells(partial(confusion.of_one_class, class_ratio=class_ratio, k=0), 2)
 
     return SmoothMetric(

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from ucvtest.common.checks import check_switch
+from ucvtest.common.words import arg, shown
 from ucvtest.metrics.means import SCORES_OF_LOSSES
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
@@ -58,13 +59,13 @@ def direction_of(name: str, greater_is_better: Any = None) -> bool:
         check_switch("greater_is_better", greater_is_better)
     if name == "roc_auc":
         raise ValueError(
-            "loss='roc_auc' has no value for one observation: pass decision scores with loss='auc' "
-            "and y"
+            f"{arg('loss', 'roc_auc')} has no value for one observation: pass decision scores with "
+            f"{arg('loss', 'auc')} and y"
         )
     if greater_is_better is None and names_a_score(name):
         raise ValueError(
-            f"loss={name!r} is the name of a score, but losses should be small: pass "
-            "greater_is_better=True, or False if smaller values are better"
+            f"{arg('loss', name)} is the name of a score, but losses should be small: pass "
+            f"{arg('greater_is_better', True)}, or {shown(False)} if smaller values are better"
         )
     return _decided("loss", name, greater_is_better)
 
@@ -87,15 +88,15 @@ def _decided(argument: str, name: str, greater_is_better: bool | None) -> bool:
     if greater_is_better is None:
         if says is None:
             raise ValueError(
-                f"{argument}={name!r:.60} does not tell whether higher is better: pass "
-                "greater_is_better=True, or False for errors and losses"
+                f"{arg(argument, name)} does not tell whether higher is better: pass "
+                f"{arg('greater_is_better', True)}, or {shown(False)} for errors and losses"
             )
         return says
     fixed = known_metric(name) is not None or name in SCORES_OF_LOSSES
     if fixed and says != greater_is_better:
         raise ValueError(
-            f"greater_is_better={greater_is_better} contradicts {argument}={name!r}, whose "
-            f"{'greater' if says else 'smaller'} values are better: leave it out, or rename the "
-            "values"
+            f"{arg('greater_is_better', greater_is_better)} contradicts {arg(argument, name)}, "
+            f"whose {'greater' if says else 'smaller'} values are better: leave it out, or rename "
+            "the values"
         )
     return bool(greater_is_better)

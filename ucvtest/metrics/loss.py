@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.words import arg
 from ucvtest.metrics.base import Metric, Units
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ def losses_where_tested(
 
 def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
     if not isinstance(loss, Loss):
-        raise ValueError(f"loss must be a Loss, got {loss!r:.60}: uv.losses.as_loss makes one")
+        raise ValueError(
+            f"{arg('loss')} must be a Loss, got {loss!r:.60}: ucvtest.losses.as_loss makes one"
+        )
     n_obs = getattr(sample, "n_obs", None)
     if n_obs is None:
         raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")
@@ -211,7 +214,7 @@ def weighted_loss(metric: Metric) -> Metric:
     if not isinstance(metric, Loss):
         raise ValueError(
             "weights in the loss are for means over observations, but "
-            f"{metric.reported_name!r:.60} is not such a mean: pass weights={{'fit': ...}}, or "
+            f"{metric.reported_name!r:.60} is not such a mean: pass weights for 'fit' alone, or "
             "another loss"
         )
     units = metric.units

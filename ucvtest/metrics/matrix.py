@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.words import arg
 from ucvtest.data.class_order import check_order, listed_labels
 from ucvtest.data.positive_class import plain_label
 from ucvtest.metrics.base import Metric, Units
@@ -52,8 +53,8 @@ def matrix_loss(matrix: Any) -> Loss:
         rows, columns = list(matrix.index), list(matrix.columns)
         if sorted(map(str, rows)) != sorted(map(str, columns)):
             raise ValueError(
-                f"loss has rows {listed_labels(rows)} and columns {listed_labels(columns)}: name "
-                "both by the labels of y"
+                f"{arg('loss')} has rows {listed_labels(rows)} and columns "
+                f"{listed_labels(columns)}: name both by the labels of y"
             )
         # Row numbers are not names.
         if not rows == columns == list(range(len(rows))):
@@ -64,14 +65,16 @@ def matrix_loss(matrix: Any) -> Loss:
         costs = np.array(as_numbers("loss", matrix))
     except ValueError as error:
         raise ValueError(
-            f"loss must be a matrix of numbers, loss[true, predicted]: {error}"
+            f"{arg('loss')} must be a matrix of numbers, loss[true, predicted]: {error}"
         ) from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
         raise ValueError(
-            f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
+            f"{arg('loss')} must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
         )
     if not np.isfinite(costs).all():
-        raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
+        raise ValueError(
+            f"{arg('loss')} is a matrix with NaN or infinity: every cost must be finite"
+        )
     costs.flags.writeable = False
     if cost_of_errors(costs) == 1:
         # The same question has the same answer: this is the error rate.
@@ -113,8 +116,8 @@ def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
     places = {str(name): class_position for class_position, name in enumerate(loss.class_names)}
     if sorted(places) != sorted(map(str, classes)):
         raise ValueError(
-            f"loss has rows and columns {listed_labels(loss.class_names)}: name them by the labels "
-            f"of y, {listed_labels(classes)}"
+            f"{arg('loss')} has rows and columns {listed_labels(loss.class_names)}: name them by "
+            f"the labels of y, {listed_labels(classes)}"
         )
     order = [places[str(label)] for label in classes]
     ordered = matrix_loss(loss.matrix[np.ix_(order, order)])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.metrics.base import Units
 from ucvtest.metrics.loss import Loss
 
@@ -84,8 +85,8 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
         return loss
     if loss_without_units != LOSSES.get(loss.name):
         raise ValueError(
-            f"loss={loss.name!r} scores the probability of one of two classes, but y has "
-            f"{n_classes}: use loss='log' or 'brier', or merge classes"
+            f"{arg('loss', loss.name)} scores the probability of one of two classes, but y has "
+            f"{n_classes}: use {arg('loss', 'log', 'brier')}, or merge classes"
         )
     loss_of_several = OF_SEVERAL[loss.name]
     return loss_of_several if loss.units is None else replace(loss_of_several, units=loss.units)

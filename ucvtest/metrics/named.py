@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ucvtest.common.checks import is_number
+from ucvtest.common.words import arg, shown
 from ucvtest.metrics import confusion, moments, ranks
 from ucvtest.metrics.build import (
     AVERAGES,
@@ -221,7 +222,9 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     ('kappa_quadratic', 0.864)
     """
     if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
-        raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {weights!r:.60}")
+        raise ValueError(
+            f"weights must be 'linear', 'quadratic' or {shown(None)}, got {weights!r:.60}"
+        )
     name = "kappa" if weights is None else f"kappa_{weights}"
     kappa_in_words = (
         "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
@@ -340,7 +343,7 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     except TypeError:
         return None
     except ValueError as error:
-        raise ValueError(f"metric={name!r:.60}: {error}") from None
+        raise ValueError(f"{arg('metric', name)}: {error}") from None
 
 
 def as_smooth_metric(metric: Any) -> SmoothMetric:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import names_a_score
@@ -55,8 +56,9 @@ def as_loss(loss: Any, *, has_classes: bool, other_names: tuple[str, ...] = ()) 
             return _of_sklearn(name)
         if names_a_score(name):
             raise ValueError(
-                f"loss is the function {name}, which has the name of a score, but losses should be "
-                "small: pass scoring=make_scorer(...) for a score, or rename a loss"
+                f"{arg('loss')} is the function {name}, which has the name of a score, but losses "
+                f"should be small: pass {term('a scorer from sklearn.metrics.make_scorer')} as "
+                f"{arg('scoring')} for a score, or rename a loss"
             )
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
@@ -91,8 +93,8 @@ def _of_sklearn(name: str) -> Loss:
     """The loss behind one of scikit-learn's functions, which return one number for all rows."""
     if name not in OF_SKLEARN:
         raise ValueError(
-            f"loss is scikit-learn's function {name}, which is a score, or not a mean over "
-            "observations: pass the name of the score, or make_scorer(...), as scoring"
+            f"{arg('loss')} is scikit-learn's function {name}, which is a score, or not a mean "
+            "over observations: pass the name of the score, or make_scorer(...), as scoring"
         )
     return OF_SKLEARN[name]
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ucvtest.common.words import arg, call
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.smooth import SmoothMetric
@@ -10,7 +11,7 @@ from ucvtest.metrics.smooth import SmoothMetric
 def refuse_name_of_auc(metric: Metric) -> None:
     """Refuse a user's metric that tables of losses would mistake for the AUC."""
     if metric is not AUC and metric.name == AUC.name:
-        raise ValueError("loss has the name 'auc', which means the AUC here: rename it")
+        raise ValueError(f"{arg('loss')} has the name 'auc', which means the AUC here: rename it")
 
 
 def refuse_of_folds(metric: Any) -> None:
@@ -21,10 +22,11 @@ def refuse_of_folds(metric: Any) -> None:
     """
     if isinstance(metric, SmoothMetric) and metric.of_ranks:
         raise ValueError(
-            f"metric={metric.name!r:.60} is not for learners that are fitted on folds or "
+            f"{arg('metric', metric.name)} is not for learners that are fitted on folds or "
             "resamples: its values there are biased, by more than half of their standard error. "
-            "Fit on other observations and use uv.Losses.from_predictions(y, scores, "
-            f"metric={metric.name!r:.60}) with uv.HoldOutTest, or use metric='auc'"
+            "Fit on other observations and use "
+            f"{call('Losses.from_predictions', 'y, scores', arg('metric', metric.name))} with "
+            f"{call('HoldOutTest')}, or use {arg('metric', 'auc')}"
         )
 
 
@@ -37,8 +39,8 @@ def refuse_pooled(metric: Any) -> None:
     """
     if isinstance(metric, SmoothMetric) and metric.of_one_rule:
         raise ValueError(
-            f"metric={metric.name!r:.60} is not for predictions out of several folds: where the "
+            f"{arg('metric', metric.name)} is not for predictions out of several folds: where the "
             "responses of a fold are large, the mean prediction of its rule is small, so that the "
             "pooled correlation is too low. Use predictions of other observations by one rule and "
-            "uv.HoldOutTest, or take metric='rmse'"
+            f"{call('HoldOutTest')}, or take {arg('metric', 'rmse')}"
         )

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ucvtest.common.words import arg, call, term
 from ucvtest.data.output import Output
 from ucvtest.data.weights import parts_of_weights
 from ucvtest.metrics.loss import Loss
@@ -124,8 +125,8 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
         pass
     if not method:
         raise ValueError(
-            f"scoring={name} does not ask the estimator for predictions: pass a function of "
-            "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
+            f"{arg('scoring', name)} does not ask the estimator for predictions: pass a function "
+            "of (estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
             ".decision_function(X)"
         )
 
@@ -182,7 +183,7 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None, weights: Any
     if scoring is None:
         return canonical(loss)
     if loss is not None:
-        raise ValueError("loss and scoring exclude each other: pass one of them")
+        raise ValueError(f"{arg('loss')} and {arg('scoring')} exclude each other: pass one of them")
     if isinstance(scoring, str) and scoring in MEANS:
         return MEANS[scoring]
     if is_scorer_function(scoring):
@@ -207,23 +208,24 @@ def _scorer(scoring: Any, weighted: bool) -> Any:
         scorer_names = metrics.get_scorer_names()
         if scoring not in scorer_names:
             raise ValueError(
-                f"scoring={scoring!r:.60} is unknown: use one of {', '.join(scorer_names)}, or a "
-                "scorer from sklearn.metrics.make_scorer"
+                f"{arg('scoring', scoring)} is unknown: use one of {', '.join(scorer_names)}, or "
+                f"{term('a scorer from sklearn.metrics.make_scorer')}"
             )
         return metrics.get_scorer(scoring)
     if isinstance(scoring, (list, tuple, set, dict)):
-        raise ValueError("scoring names several scores: pass one, and call once for each")
+        raise ValueError(f"{arg('scoring')} names several scores: pass one, and call once for each")
     if not all(hasattr(scoring, name) for name in ("_score_func", "_sign", "_kwargs")):
         raise ValueError(
-            f"scoring={scoring!r:.60} is neither the name of a score nor a scorer: make one of a "
+            f"{arg('scoring', scoring)} is neither the name of a score nor a scorer: make one of a "
             "function (y_true, y_pred) by sklearn.metrics.make_scorer"
         )
     requested = getattr(getattr(scoring, "_metadata_request", None), "score", None)
     asks = getattr(requested, "requests", {}).get("sample_weight")
     if (asks and not weighted) or "sample_weight" in scoring._kwargs:
         raise ValueError(
-            "scoring asks for sample_weight, but all rows have the same weight: pass weights= to "
-            "the test, or sample_weight= to uv.Losses.from_predictions"
+            "scoring asks for sample_weight, but all rows have the same weight: pass "
+            f"{arg('weights')} to the test, or {arg('sample_weight')} to "
+            f"{call('Losses.from_predictions')}"
         )
     return scoring
 

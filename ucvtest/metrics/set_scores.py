@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.words import arg, place
 from ucvtest.data.positive_class import plain_label
 from ucvtest.metrics.base import Metric
 
@@ -90,19 +91,20 @@ def scores_of_sets(
                 )
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"scoring={score.name!r} failed on split {first + row}: {error}"
+                f"{arg('scoring', score.name)} failed on split {place(first + row)}: {error}"
             ) from None
         if not np.isfinite(set_scores[row]):
             raise ValueError(
-                f"scoring={score.name!r} gave {set_scores[row]} on split {first + row}, whose test "
-                "set has no such score: use fewer folds, or a stratified splitter"
+                f"{arg('scoring', score.name)} gave {set_scores[row]} on split "
+                f"{place(first + row)}, whose test set has no such score: use fewer folds, or "
+                "stratified folds"
             )
         if caught:
             doubts[row] = str(caught[0].message)
     if doubts:
         warn_caller(
-            f"scoring={score.name!r} in {len(doubts)} of {len(testing)} test sets: "
-            f"{next(iter(doubts.values()))} Use fewer folds, or a stratified splitter"
+            f"{arg('scoring', score.name)} in {len(doubts)} of {len(testing)} test sets: "
+            f"{next(iter(doubts.values()))} Use fewer folds, or stratified folds"
         )
     return set_scores
 
@@ -168,9 +170,9 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _score_of(score, sample, sample.target, all_observations, {})
-    except (ValueError, TypeError) as error:
-        labels = " or ".join(f"pos_label={label!r:.60}" for label in classes)
+    except (ValueError, TypeError):
+        labels = " or ".join(arg("pos_label", label) for label in classes)
         raise ValueError(
-            f"scoring={score.name!r} cannot score the labels of y as they are ({error}): pass "
+            f"{arg('scoring', score.name)} cannot score the labels of y as they are: pass "
             f"{labels}, the class that it is about"
         ) from None

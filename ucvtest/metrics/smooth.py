@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.data.class_order import check_has_order
 from ucvtest.data.sample import refuse_exact_numbers
 from ucvtest.metrics.base import Metric
@@ -407,26 +408,26 @@ class SmoothMetric(Metric):
         """Refuse a positive class if the metric is about numbers, or about several classes."""
         if self.output == "number":
             raise ValueError(
-                f"pos_label does not apply with metric={self.name!r:.60}, which is about numbers: "
-                "leave it out"
+                f"{arg('pos_label')} does not apply with {arg('metric', self.name)}, which is "
+                "about numbers: leave it out"
             )
         if self.output == "label" and not self.of_two and n_classes > 2:
             raise ValueError(
-                f"pos_label does not apply with metric={self.name!r:.60} of {n_classes} classes: "
-                "leave it out, or name one class, as in uv.metrics.recall(labels=[...])"
+                f"{arg('pos_label')} does not apply with {arg('metric', self.name)} of {n_classes} "
+                "classes: leave it out, or name one class, as in 'recall[\"ill\"]'"
             )
 
     def check_order(self, classes: Sequence[Any], order: Sequence[Any]) -> None:
         """Refuse text without an order if the metric depends on it; see `check_has_order`."""
         if self.by_order:
-            check_has_order(f"metric={self.name!r:.60}", classes, order)
+            check_has_order(arg("metric", self.name), classes, order)
 
     def refuse_labels(self, y: np.ndarray) -> None:
         """Refuse labels in a response if the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
             refuse_exact_numbers(y)
             raise ValueError(
-                f"metric={self.name!r:.60} needs numbers, but y contains labels: use 'f1', 'mcc' "
+                f"{arg('metric', self.name)} needs numbers, but y contains labels: use 'f1', 'mcc' "
                 "or 'balanced_accuracy'"
             )
 

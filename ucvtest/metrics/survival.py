@@ -21,6 +21,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import is_number
+from ucvtest.common.words import arg, call
 from ucvtest.data.output import SURVIVAL_OUTPUTS
 from ucvtest.data.survival_response import as_survival
 from ucvtest.data.survival_times import SurvivalTimes
@@ -33,7 +34,7 @@ from ucvtest.metrics.survival_sets import BrierOfSets, MetricOfSets, PairsOfSets
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-DEPENDS = "It depends on how observations are censored; metric='uno' does not."
+DEPENDS = "It depends on how observations are censored; the metric 'uno' does not."
 
 KNOWN = (
     "Its weights, from Kaplan and Meier's estimate of the censoring distribution, are treated as "
@@ -112,13 +113,14 @@ class SurvivalMetric(SmoothMetric):
         """
         if pos_label is not None:
             raise ValueError(
-                f"pos_label does not apply with metric={self.name!r:.60}, which is about survival "
-                "times: leave it out"
+                f"{arg('pos_label')} does not apply with {arg('metric', self.name)}, which is "
+                "about survival times: leave it out"
             )
         times = as_survival(y)
         if times is None:
             raise ValueError(
-                f"metric={self.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
+                f"{arg('metric', self.name)} needs survival times: pass "
+                f"{call('survival', 'time, event')} as y"
             )
         return times
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from ucvtest.common.words import arg, term
+
 LOSS_ALIASES = {
     "accuracy": "zero_one",
     "error": "zero_one",
@@ -49,15 +51,14 @@ ALIASES = {
 """Other names of metrics, scikit-learn's and the clinic's; results have the name on the right."""
 
 _BINS = (
-    "it depends on bins, which standard errors do not account for: use loss='brier' or 'log', "
-    "metric='brier_skill', or uv.metrics.Moments for the calibration in the large"
+    "it depends on bins, which standard errors do not account for: use the loss 'brier' or 'log', "
+    "or the metric 'brier_skill'"
 )
 _CUT = (
     "its cut is estimated from the same data, so its standard error needs the slope of the ROC "
-    "curve there: use uv.metrics.partial_auc(0.1), or 'recall' or 'specificity' at a cut chosen "
-    "beforehand"
+    "curve there: use 'partial_auc(0.1)', or 'recall' or 'specificity' at a cut chosen beforehand"
 )
-_ARGUMENT = "it has an argument: use uv.metrics."
+_ARGUMENT = "it has an argument: use "
 
 NOT_OFFERED = {
     **dict.fromkeys(("ece", "mce", "expected_calibration_error"), _BINS),
@@ -68,16 +69,16 @@ NOT_OFFERED = {
         ),
         _CUT,
     ),
-    "fbeta": f"{_ARGUMENT}fbeta(2)",
-    "fbeta_score": f"{_ARGUMENT}fbeta(2)",
-    "net_benefit": f"{_ARGUMENT}net_benefit(0.2)",
-    "partial_auc": f"{_ARGUMENT}partial_auc(0.1)",
+    "fbeta": f"{_ARGUMENT}'fbeta(2)'",
+    "fbeta_score": f"{_ARGUMENT}'fbeta(2)'",
+    "net_benefit": f"{_ARGUMENT}'net_benefit(0.2)'",
+    "partial_auc": f"{_ARGUMENT}'partial_auc(0.1)'",
     **dict.fromkeys(
         ("bookmaker_informedness", "informedness", "j_index", "youden", "youden_index"),
         "it is twice the balanced accuracy less 1: use 'balanced_accuracy'",
     ),
-    "median_absolute_error": "quantiles are not smooth in the data: use loss='absolute'",
-    "max_error": "a largest value is not smooth in the data: use metric='rmse'",
+    "median_absolute_error": "quantiles are not smooth in the data: use the loss 'absolute'",
+    "max_error": "a largest value is not smooth in the data: use the metric 'rmse'",
 }
 """Why there is no metric of this name, and what to use instead."""
 
@@ -90,21 +91,24 @@ NEAR = 0.6
 """Least similarity, from 0 to 1, of a typo and a name."""
 
 
+YOUR_OWN = "your own by uv.metrics.Cells or uv.metrics.Moments, "
+
+
 def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -> NoReturn:
     """Refuse unknown metrics, and suggest an alternative."""
     if isinstance(metric, str) and metric in NOT_OFFERED:
-        raise ValueError(f"metric={metric!r:.60} is not offered, because {NOT_OFFERED[metric]}")
+        raise ValueError(f"{arg('metric', metric)} is not offered, because {NOT_OFFERED[metric]}")
     if isinstance(metric, (list, tuple, set, dict)):
         raise ValueError(
-            "metric names several metrics: pass one, and score the same predictions by another "
-            "with losses.about(metric)"
+            f"{arg('metric')} names several metrics: pass one, and score the same predictions by "
+            "another with losses.about(metric)"
         )
     known_names = [*names]
     is_known = isinstance(metric, str) and metric.lower() in (*known_names, *ALIASES, *LOSS_ALIASES)
     if not is_known and isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
         written = f"fbeta({beta['beta']}){beta['average'] or ''}"
         raise ValueError(
-            f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r:.60}?"
+            f"{arg('metric', metric)} is unknown: did you mean the F-beta {written!r:.60}?"
         )
     called = getattr(metric, "__name__", None) if callable(metric) else metric
     near = _nearest(
@@ -112,9 +116,8 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
     )
     meant = f"did you mean {ALIASES.get(near, near)!r}? Otherwise use" if near else "use"
     raise ValueError(
-        f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(known_names)}, those with "
-        "arguments such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or "
-        "uv.metrics.Moments, or the name of a loss"
+        f"{arg('metric', metric)} is unknown: {meant} one of {', '.join(known_names)}, those with "
+        f"an argument such as 'fbeta(2)', {term(YOUR_OWN)}or the name of a loss"
     )
 
 
@@ -122,14 +125,14 @@ def unknown_loss(loss: Any, losses: Iterable[str], metrics: Collection[str]) -> 
     """The refusal of an unknown loss, which suggests a loss, or the metric of this name."""
     if isinstance(loss, str) and (metric := ALIASES.get(loss, loss)) in metrics:
         return ValueError(
-            f"loss={loss!r:.60} is not a mean over observations: pass metric={metric!r:.60} to a "
-            "test that takes metrics"
+            f"{arg('loss', loss)} is not a mean over observations: pass {arg('metric', metric)} to "
+            "a test that takes metrics"
         )
     near = _nearest(loss, (*losses, *LOSS_ALIASES, *LOSS_ALIASES.values()))
     meaning = f", which stands for {LOSS_ALIASES[near]!r}" if near in LOSS_ALIASES else ""
     meant = f"did you mean {near!r}{meaning}? Otherwise use" if near else "use"
     return ValueError(
-        f"loss={loss!r:.60} is unknown: {meant} one of {', '.join(losses)}, or a callable"
+        f"{arg('loss', loss)} is unknown: {meant} one of {', '.join(losses)}, or a function"
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution, Progress
+from ucvtest.common.words import arg
 from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.contrast import check_ratio
@@ -67,18 +68,18 @@ def checked_tests(
     units = test.metric.units
     if units is not None:
         raise ValueError(
-            f"loss is {units.slope:g} times the error rate: plan for loss='zero_one', with widths "
-            f"and differences divided by {units.slope:g}"
+            f"{arg('loss')} is {units.slope:g} times the error rate: plan for "
+            f"{arg('loss', 'zero_one')}, with widths and differences divided by {units.slope:g}"
         )
     if not test.disjoint:
         raise ValueError(
             f"a pilot of {test.n_units} {units_of(test)} plans for learning sets of "
-            f"{test.n_units // 2 - 1} at most (within classes, with loss='auc'), got "
-            f"{test.learn_size}: use a smaller learn_size, or leave it out"
+            f"{test.n_units // 2 - 1} at most (within classes, with {arg('loss', 'auc')}), got "
+            f"{test.learn_size}: use a smaller {arg('learn_size')}, or leave it out"
         )
     if question.get("contrast") != "ratio":
         return (test,)
-    check_ratio(test.metric, paired=test.paired, ratio="ratio=", difference="difference=")
+    check_ratio(test.metric, paired=test.paired, ratio=arg("ratio"), difference=arg("difference"))
     return test, UStatisticTest(X, y, *learners, **question)
 
 

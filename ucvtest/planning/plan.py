@@ -21,6 +21,7 @@ from ucvtest.common.checks import (
 from ucvtest.common.execution import Progress, make_generator
 from ucvtest.common.float64 import check_platform
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
@@ -241,11 +242,11 @@ def plan(
         return sample_plan
     if isinstance(X, TestResult):
         raise ValueError(
-            "X is the result of a test, but a plan needs data: pass X and y of the pilot sample; "
-            "the learners are then fitted as often as necessary"
+            f"{arg('X')} is the result of a test, but a plan needs data: pass {arg('X')} and y of "
+            "the pilot sample; the learners are then fitted as often as necessary"
         )
     if learner is None:
-        raise ValueError("learner is missing: name one, such as 'lda'")
+        raise ValueError(f"{arg('learner')} is missing: name one, such as 'lda'")
     check_platform()
     _check_goal(goal, paired=other is not None)
     learners = (learner,) if other is None else (learner, other)
@@ -269,7 +270,7 @@ def plan(
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
         test = tests[0]
         n_later = fits_of_curves(of_curve)
-        omitted = f"curve=False omits the learning curves, {n_later} of these fits; "
+        omitted = f"{arg('curve', False)} omits the learning curves, {n_later} of these fits; "
         # Of all steps, so that their time is announced once.
         progress = Progress(later=n_later, remedies=f"{omitted if n_later else ''}{QUICKER}")
         pilot = pilot_of_data(tests, generator, progress)
@@ -312,17 +313,19 @@ def _plan_for_rules(
 ) -> SamplePlan:
     if losses.design.learns:
         raise ValueError(
-            "losses of learners cannot be planned without the data: pass X and y, or losses from "
-            "uv.Losses.from_predictions"
+            f"losses of learners cannot be planned without the data: pass {arg('X')} and y, or "
+            f"losses from {call('Losses.from_predictions')}"
         )
     refuse_groups(losses.groups, "planning for fixed rules")
     if learner is None:
         if len(losses.learners) > 2:
-            raise ValueError(f"learner is missing: name one of {', '.join(losses.learners)}")
+            raise ValueError(
+                f"{arg('learner')} is missing: name one of {', '.join(losses.learners)}"
+            )
         learner, other = 0, 1 if len(losses.learners) == 2 else None
     _check_goal(goal, paired=other is not None)
     if goal.name == "ratio":
-        raise ValueError("ratio is for learners: plan for a difference of fixed rules")
+        raise ValueError(f"{arg('ratio')} is for learners: plan for a difference of fixed rules")
     low, high = (
         range_of(losses.metric)
         if losses.metric.linearised
@@ -467,24 +470,26 @@ def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _G
     if len(goal_names) != 1:
         problem = f"{' and '.join(goal_names)} are given" if goal_names else "none is"
         raise ValueError(
-            f"one of difference, ratio and width must be given, and {problem}: power at the "
-            "difference observed in a pilot is not informative"
+            f"one of {arg('difference')}, {arg('ratio')} and {arg('width')} must be given, and "
+            f"{problem}: power at the difference observed in a pilot is not informative"
         )
     (name,) = goal_names
     value = goals[name]
     check_number(name, value)
     if name == "difference" and value == 0:
-        raise ValueError("difference must not be 0: name the smallest difference that matters")
+        raise ValueError(
+            f"{arg('difference')} must not be 0: name the smallest difference that matters"
+        )
     if name == "ratio" and (value <= 0 or value == 1):
-        raise ValueError(f"ratio must be positive and not 1, got {value:g}")
+        raise ValueError(f"{arg('ratio')} must be positive and not 1, got {value:g}")
     if name == "width" and value <= 0:
-        raise ValueError(f"width must be above 0, got {value:g}")
+        raise ValueError(f"{arg('width')} must be above 0, got {value:g}")
     check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+        raise ValueError(f"{arg('alpha')} must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
     check_is_float("power", power, "0.8")
     if not is_number(power) or not alpha < power < 1:
-        raise ValueError(f"power must lie between alpha and 1, got {power!r:.60}: use 0.8")
+        raise ValueError(f"{arg('power')} must lie between alpha and 1, got {power!r:.60}: use 0.8")
     return _Goal(name, float(value), float(power), float(alpha))
 
 
@@ -498,14 +503,14 @@ def _check_possible(goal: _Goal, span: float, *, paired: bool) -> None:
     largest_value = span if goal.name == "difference" or not paired else 2 * span
     if goal.name != "ratio" and abs(goal.value) >= largest_value:
         raise ValueError(
-            f"{goal.name} must be below {largest_value:g}, got {goal.value:g}: it is in units of "
-            "the loss; 0.05 means five percentage points of an error rate"
+            f"{arg(goal.name)} must be below {largest_value:g}, got {goal.value:g}: it is in units "
+            "of the loss; 0.05 means five percentage points of an error rate"
         )
 
 
 def _check_sizes(requested: tuple[int, ...], least_size: int) -> None:
     if requested and requested[0] < least_size:
-        raise ValueError(f"n must be at least {least_size} here, got {requested[0]}")
+        raise ValueError(f"{arg('n')} must be at least {least_size} here, got {requested[0]}")
 
 
 def _requested_sizes(n: Any) -> tuple[int, ...]:

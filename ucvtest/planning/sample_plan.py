@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ucvtest.common.checks import check_switch
-from ucvtest.common.notes import IN_FULL, in_brief
+from ucvtest.common.notes import in_brief
+from ucvtest.common.words import arg
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
@@ -155,15 +156,9 @@ class SamplePlan(Saved):
         """The pictures that `plot` can draw, its default first."""
         return tuple(self.pictures)
 
-    def notes_in_brief(self, rest: str = IN_FULL) -> list[str]:
-        """The lines below the verdict when it is printed: at most three notes, then how many more.
-
-        Parameters
-        ----------
-        rest : str
-            Where to find the other notes.
-        """
-        return in_brief(self.notes, rest)
+    def notes_in_brief(self) -> list[str]:
+        """The lines below the printed verdict: at most three notes, then how many more."""
+        return in_brief(self.notes)
 
     def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
         """Draw power or width against the number of observations, or the learning curves.
@@ -192,7 +187,7 @@ class SamplePlan(Saved):
     def _picture(self, kind: str | None) -> Picture:
         kinds = self.plot_kinds
         if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-            raise ValueError(f"kind={kind!r:.60} is unknown: this plan has {', '.join(kinds)}")
+            raise ValueError(f"{arg('kind', kind)} is unknown: this plan has {', '.join(kinds)}")
         return self.pictures[kind or kinds[0]]
 
     def _plain(self) -> dict[str, Any]:

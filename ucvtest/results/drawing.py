@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.results.axes import (
     CHOSEN,
     GREY,
@@ -59,7 +60,7 @@ def picture_of(result: TestResult, alpha: float, kind: str | None) -> Drawing:
     check_alpha(alpha)
     kinds = result.plot_kinds
     if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-        raise ValueError(f"kind={kind!r:.60} is unknown: this result has {', '.join(kinds)}")
+        raise ValueError(f"{arg('kind', kind)} is unknown: this result has {', '.join(kinds)}")
     kind = kind or kinds[0]
     if kind in result.pictures:
         return partial(_draw_picture, result, result.pictures[kind]), PICTURE_SIZE

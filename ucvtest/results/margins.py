@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ucvtest.common.checks import check_is_float, check_number, check_switch, is_number
+from ucvtest.common.words import arg, call, shown
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
@@ -256,13 +257,13 @@ def noninferiority(
     common_fields = _common(result, alpha, "noninferiority")
     least_margin, units = (1, "a ratio above 1") if result.contrast == "ratio" else (0, "above 0")
     if not is_number(margin) or not margin > least_margin:
-        raise ValueError(f"margin must be {units}, got {margin!r:.60}")
+        raise ValueError(f"{arg('margin')} must be {units}, got {shown(margin)}")
     paired = result.settings.get("other") is not None
     centre = result.same if paired else result.null_value
     if math.isnan(centre):
         raise ValueError(
             "noninferiority compares with something, but this result is about one learner: pass "
-            "null_value= to the test, or ask for equivalence(low, high)"
+            f"{arg('null_value')} to the test, or ask for equivalence(low, high)"
         )
     if result.contrast == "ratio":
         bound = float(margin)
@@ -283,17 +284,17 @@ def _common(result: TestResult, alpha: Any, question_name: str) -> dict[str, Any
     """What both answers say of the result, which must be one that has an interval."""
     check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 0.5:
-        raise ValueError(f"alpha must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
+        raise ValueError(f"{arg('alpha')} must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
     if result.interval_name == "credible interval":
         raise ValueError(
-            f"{question_name} is not a question for the {result.method}: pass rope= to fit, and "
-            "read the posterior probability of that region"
+            f"{question_name} is not a question for the {result.method}: pass {arg('rope')} to the "
+            "test, and read the posterior probability of that region"
         )
     interval = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
     if math.isnan(interval[0]) and result.status == "ok":
         raise ValueError(
             f"{question_name} needs an interval, which the {result.method} does not give: use a "
-            "test with one, such as UStatisticTest"
+            f"test with one, such as {call('UStatisticTest')}"
         )
     return {
         "alpha": float(alpha),
@@ -317,8 +318,8 @@ def _pvalue(result: TestResult, name: str, bound: float, alternative: Alternativ
         # A smaller margin is nearer to the centre, whichever side the bound is on.
         too_low = name != "margin" and bound < result.estimate
         raise ValueError(
-            f"{name} stands for {bound:g}, which is not a value that the {result.estimand} can "
-            f"have: use a {'larger' if too_low else 'smaller'} one"
+            f"{arg(name)} stands for {bound:g}, which is not a value that the {result.estimand} "
+            f"can have: use a {'larger' if too_low else 'smaller'} one"
         )
     if result.rule is not None:
         return rule_pvalue

@@ -55,7 +55,7 @@ def methods_text(result: TestResult) -> str:
     sentences = [
         _question(result),
         _estimand(result),
-        *(note for note in result.notes if note.endswith("left out (missing='drop').")),
+        *(note for note in result.notes if note.endswith(("was left out.", "were left out."))),
         clusters,
         _resampling(result),
         _uncertainty(result),

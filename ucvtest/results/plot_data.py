@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
+
 Mark = Literal["bars", "line", "broken", "area", "points", "vertical", "horizontal"]
 Role = Literal["data", "estimate", "null", "limit", "other"]
 
@@ -33,11 +35,7 @@ class Layer:
 
     def __post_init__(self) -> None:
         for name, allowed_values in (("mark", get_args(Mark)), ("role", get_args(Role))):
-            if getattr(self, name) not in allowed_values:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is unknown: use one of "
-                    f"{', '.join(allowed_values)}"
-                )
+            check_choice(name, getattr(self, name), allowed_values)
         for name in ("x", "y"):
             values = np.atleast_1d(np.array(getattr(self, name), dtype=float))
             values.flags.writeable = False

@@ -397,7 +397,7 @@ class TestResult(Saved):
         """
         from ucvtest.results.summary import all_notes
 
-        return in_brief(all_notes(self, 0.05), rest)
+        return in_brief(all_notes(self, 0.05))
 
     def plot(
         self, ax: "Axes | None" = None, alpha: float = 0.05, *, kind: str | None = None

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.checks import as_integer
+from ucvtest.common.words import arg
 
 
 def mean_error(values: np.ndarray) -> float:
@@ -34,8 +35,8 @@ def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
         return None
     if isinstance(n_permutations, str):
         raise ValueError(
-            f"stop_after={stop_after!r:.60} is for random permutations, and n_permutations is "
-            f"{n_permutations!r:.60}: leave one of them out"
+            f"{arg('stop_after', stop_after)} is for random permutations, and "
+            f"{arg('n_permutations')} is {n_permutations!r:.60}: leave one of them out"
         )
     number = as_integer("stop_after", stop_after)
     if not 1 <= number <= n_permutations:
@@ -55,8 +56,8 @@ def permutations_within(
     """
     if stop_after is not None and affordable < stop_after:
         raise ValueError(
-            f"max_seconds={max_seconds:g} allows about {affordable} permutations, and "
-            f"stop_after={stop_after} needs as many at least: raise one, or lower the other"
+            f"{arg('max_seconds', max_seconds)} allows about {affordable} permutations, and "
+            f"{arg('stop_after', stop_after)} needs as many at least: raise one, or lower the other"
         )
     return min(n_requested, affordable)
 

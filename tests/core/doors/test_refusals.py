@@ -2,14 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
-from ucvtest_r.wording import in_r
+from ucvtest_r.wording import RDoor
 
 import ucvtest as uv
 from tests.core.doors.refusals import (
@@ -27,6 +27,7 @@ from tests.core.doors.refusals import (
 )
 from tests.core.promises.own_errors import is_own
 from ucvtest import cli
+from ucvtest.common.words import through
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*labels that do not occur in y")
 
@@ -64,9 +65,35 @@ def test_in_python(row: Refused) -> None:
 
 @pytest.mark.parametrize("row", EVERYWHERE, ids=str)
 def test_in_r(row: Refused) -> None:
-    message = in_r(said(row))
-    found = PYTHON.search(message)
-    assert found is None, message
+    with through(RDoor()):
+        message = said(row)
+    assert PYTHON.search(message) is None, message
+
+
+IN_FOUR_DOORS = EVERYWHERE[:: len(EVERYWHERE) // 60]
+"""Sixty rows and more, from all subjects, that are asked in a logging run of MLflow too."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Any]]:
+    """A run of MLflow into which every test logs, read anew at each call."""
+    mlflow = pytest.importorskip("mlflow")
+    folder = tmp_path_factory.mktemp("store")
+    mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    experiment = mlflow.create_experiment("refusals", artifact_location=str(folder / "files"))
+    uv.autolog(log_plots=False, silent=True)
+    with mlflow.start_run(experiment_id=experiment) as active:
+        yield lambda: mlflow.get_run(active.info.run_id).data
+    uv.autolog(disable=True)
+    mlflow.set_tracking_uri(None)
+
+
+# Of MLflow's own dependencies.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", IN_FOUR_DOORS, ids=str)
+def test_in_a_run_of_mlflow(row: Refused, run: Callable[[], Any]) -> None:
+    assert row.remedy in said(row)
+    assert (run().metrics, run().params) == ({}, {})
 
 
 @pytest.fixture(scope="module")

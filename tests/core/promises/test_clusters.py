@@ -147,7 +147,7 @@ def test_splitters_by_group_are_designs(splitter):
     if not isinstance(splitter, model_selection.StratifiedGroupKFold):
         test = uv.CorrectedTTest(X_few, y_few, "lda", design=splitter, groups=index)
         assert test.fit(rng=0).status == "ok"
-    with pytest.raises(ValueError, match="splits by groups: pass groups="):
+    with pytest.raises(ValueError, match="splits by groups: pass groups"):
         uv.evaluate("lda", X_few, y_few, splitter)
 
 

@@ -291,7 +291,7 @@ def test_finished_out_of_fold_scores_are_told_where_to_go():
     def said(**question):
         return " ".join(uv.advise(100, 400, **question).reasons)
 
-    assert "Losses.from_predictions(fold=) and CrossValidationWaldTest" in said(
+    assert "uv.Losses.from_predictions and uv.CrossValidationWaldTest" in said(
         loss="auc", about="rules"
     )
     for question in ({"loss": "auc"}, {"about": "rules"}):

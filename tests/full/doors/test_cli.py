@@ -30,7 +30,7 @@ import ucvtest as uv
 from ucvtest import cli
 from ucvtest.advice.advise import Goal
 from ucvtest.advice.configured_tests import About
-from ucvtest.cli import catalogue, compare, errors, options, select
+from ucvtest.cli import catalogue, compare, options, select
 from ucvtest.cli.files import read
 from ucvtest.comparison.comparison import Correction
 from ucvtest.data.files import read_table
@@ -224,7 +224,7 @@ REFUSED = [
     ("compare amounts.csv --target target --learner lda", "pass --loss squared or absolute"),
     (
         "compare iris.csv --target species --learner lda --other knn:3 --test delong --loss auc",
-        "UStatisticTest, which estimates Hand and Till's AUC",
+        "--test ustatistic, which estimates Hand and Till's AUC",
     ),
     (f"{RULES} --scores model_a,c", "--scores c: no such column in"),
     (BOTH, "pass labels of the same type"),
@@ -242,7 +242,7 @@ REFUSED = [
     ),
     (
         "predictions turned.csv --target ill --scores ill2,ill3 --test mcnemar --weight age",
-        "these losses are weighted: use HoldOutTest",
+        "these losses are weighted: use --test hold_out",
     ),
     (f"{GATE} new,none", "--scores none: no such column"),
     (CASES, "pass --pos-label control if high values mean 'control'"),
@@ -308,46 +308,6 @@ def test_unknown_options_say_which_was_meant(folder: Path, line: str, meant: str
     assert meant in last
     assert ("No such option" in last) == ("Invalid" not in meant)
     assert "stratify" not in last
-
-
-# What the library says, and what it becomes where arguments are options.
-IN_OPTIONS = [
-    ("learn_size=(17, 11), or leave it out", "--learn-size 17,11, or leave it out"),
-    ("pass loss='squared' or 'absolute'", "pass --loss squared or absolute"),
-    ("raise learn_size >= 5, got learn_size=4", "raise --learn-size >= 5, got --learn-size 4"),
-    ("contrast must be one of a, b", "--contrast must be one of a, b"),
-    ("loss and contrast must differ", "--loss and --contrast must differ"),
-    ("the loss is a contrast", "the loss is a contrast"),
-    ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
-    ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
-    ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
-    ("and loss= is about means", "and --loss is about means"),
-    ("an average, such as uv.metrics.f1('macro')", "an average, such as f1_macro"),
-    ("as uv.metrics.fbeta(2), your own by uv.metrics.Cells or x, or y", "as 'fbeta(2)', or y"),
-    ("use quicker learners, n_jobs, or seconds", "use quicker learners, or seconds"),
-    ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
-    (
-        "numbers in y and predictions, or pass y as pd.Categorical(y, [...], ordered=True)",
-        "numbers in every column of labels",
-    ),
-    ("name fewer in criteria, such as criteria=['a'], use more seconds", "use more seconds"),
-    (
-        "predictions['a b'] contains '1,5': convert them first, with .astype(float) if they are",
-        "column a b contains '1,5': write numbers in the file, with one decimal mark and no "
-        "separators of thousands",
-    ),
-    (
-        "same type, for example from np.where(p > 0.5, 'x', 'y'), or 'log' for probabilities "
-        "and 'auc' for scores",
-        "same type, or --loss log for probabilities and --loss auc for scores",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), IN_OPTIONS)
-def test_messages_in_options(text: str, expected: str) -> None:
-    names = {name: f"--{name.replace('_', '-')}" for name in ("learn_size", "loss", "contrast")}
-    assert errors.in_options(text, names | {"test": "--test"}) == expected
 
 
 # --------------------------------------------------------------------------------------- files

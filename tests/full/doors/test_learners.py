@@ -52,7 +52,10 @@ def test_a_name_alone_is_an_estimator_with_its_defaults(name, y, estimator):
         same = uv.CorrectedTTest(X, y, estimator, cv=cv).fit(rng=0)
     assert found.estimate == same.estimate
     assert found.settings["learner"] == name
-    assert f'"{name}" without arguments is scikit-learn\'s {estimator}.' in found.notes
+    assert (
+        f'"{name}" without a number behind it is the default of its package, {estimator}.'
+        in found.notes
+    )
 
 
 def test_a_number_behind_a_name_is_a_penalty_of_the_jitted_learner():

@@ -186,7 +186,7 @@ def test_an_interrupt_before_anything_is_finished_is_as_it_came(clock):
 )
 def test_samples_that_are_too_large_are_refused_before_the_first_fit(cls, n_obs, learners, said):
     y = np.arange(n_obs) % 2
-    with pytest.raises(ValueError, match=f"{said}.*use UStatisticTest with loss='auc'"):
+    with pytest.raises(ValueError, match=f"{said}.*use uv.UStatisticTest with loss='auc'"):
         cls(np.arange(2.0 * n_obs).reshape(n_obs, 2) % 97, y, *learners).fit(rng=0)
 
 

@@ -231,7 +231,7 @@ def test_two_columns_of_predict_proba_are_its_last_column(labels, scored):
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
         ({"rules": {"a": RULES["a"].astype(str)}}, "all numbers or all text"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
-        ({"y": Y * 0 + 2, "loss": "brier"}, r"one class only \(2\), .* pass pos_label="),
+        ({"y": Y * 0 + 2, "loss": "brier"}, r"one class only \(2\), .* pass pos_label"),
         ({"metric": "recall[0]", "pos_label": 1}, "pos_label=1 is not the class that metric='rec"),
         ({"metric": "recall[2]"}, "the metric names 2, which is not a class of y"),
         ({"metric": "j_index"}, "use 'balanced_accuracy'"),

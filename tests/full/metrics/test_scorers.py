@@ -230,7 +230,7 @@ def test_missing_values_are_left_out_with_a_note():
     expected = uv.CorrectedTTest(X[kept], Y[kept], "lda", "knn:3").fit(rng=0)
     found = uv.CorrectedTTest(gaps, labels, "lda", "knn:3", missing="drop").fit(rng=0)
     assert (found.n_obs, found.estimate) == (57, expected.estimate)
-    note = "3 observations have missing values and were left out (missing='drop')."
+    note = "3 observations have missing values and were left out."
     assert note in found.notes
     table = uv.compare(gaps, labels, ["lda", "knn:3"], "corrected_t", missing="drop", rng=0)
     assert note in table.result("corrected_t").notes

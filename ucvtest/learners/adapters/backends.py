@@ -6,6 +6,7 @@ The latter is made by `translation`, which is imported for estimators only.
 from typing import Literal
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
@@ -43,6 +44,6 @@ def choose_backend(
         if backend == "auto":
             return learner
         raise ValueError(
-            f"backend='jax' has no counterpart of learner {learner.name}: {error}; use "
-            "backend='auto'"
+            f"{arg('backend', 'jax')} has no counterpart of learner {learner.name}: {error}; use "
+            f"{arg('backend', 'auto')}"
         ) from None

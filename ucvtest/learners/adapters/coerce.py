@@ -7,6 +7,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
+from ucvtest.common.words import arg, term
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
@@ -48,7 +49,8 @@ def as_learner(learner: Any) -> Learner:
         return LifelinesLearner(learner)
     if isinstance(learner, type):
         raise ValueError(
-            f"learner is the class {learner.__name__}: pass an object, {learner.__name__}(...)"
+            f"{arg('learner')} is the class {learner.__name__}: pass an object, "
+            f"{learner.__name__}(...)"
         )
     if hasattr(learner, "fit") and hasattr(learner, "get_params"):
         return SklearnLearner(learner)
@@ -62,12 +64,15 @@ def as_learner(learner: Any) -> Learner:
         return CallableLearner(learner)
     came = f"{learner!r:.60}"
     if hasattr(learner, "shape"):
-        came = f"data of shape {learner.shape}: learners follow X and y"
+        came = f"data of shape {learner.shape}: learners follow the data"
     raise ValueError(
-        "learner must be a scikit-learn estimator, an object from ucvtest.learners, a short "
-        "string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
-        f"{came}"
+        f"{arg('learner')} must be a scikit-learn estimator, an object from ucvtest.learners, a "
+        "short string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, "
+        f"got {came}"
     )
+
+
+OTHER_LEARNERS = " See help(uv.learners), or pass a scikit-learn estimator"
 
 
 def as_learners(learner: Any) -> tuple[Learner, ...]:
@@ -80,7 +85,7 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
     except ValueError:
         raise ValueError(
             f"learner {learner!r:.60} cannot be made: write '{name}:50' for 50 penalties, or pass "
-            f"uv.learners.{name}(lams)"
+            f"the penalties by ucvtest.learners.{name}(lams)"
         ) from None
     return path_learners
 
@@ -92,22 +97,20 @@ def _parse(short_name: str) -> Learner:
     name, _, arguments = short_name.partition(":")
     if name not in SHORT_NAMES:
         if name in DEFAULTS:
-            estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
-            made = " or ".join(f"{estimator}(...)" for estimator in estimators)
             raise ValueError(
-                f"learner {short_name!r:.60} takes no arguments: pass {name!r}, or scikit-learn's "
-                f"{made}"
+                f"learner {short_name!r:.60} takes no arguments: pass {name!r}, or "
+                f"{term('a scikit-learn estimator')}"
             )
         known_names = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
         nearest = get_close_matches(name.lower(), known_names, n=1)
         if nearest:
             raise ValueError(
-                f"learner {short_name!r:.60} is unknown: did you mean {nearest[0]!r}? See "
-                "help(uv.learners), or pass a scikit-learn estimator"
+                f"learner {short_name!r:.60} is unknown: did you mean "
+                f"{nearest[0]!r}?{term(OTHER_LEARNERS)}"
             )
         raise ValueError(
             f"learner {short_name!r:.60} is unknown: use one of {', '.join(known_names)}, as in "
-            "'lda', 'knn:3' or 'ridge:1.0', or a scikit-learn estimator"
+            f"'lda', 'knn:3' or 'ridge:1.0', or {term('a scikit-learn estimator')}"
         )
     factory = getattr(learners, name)
     try:
@@ -131,7 +134,7 @@ def _arguments(factory: Callable[..., Learner], arguments_text: str) -> dict[str
             key = ordered[position] if position < len(ordered) else ""
         if key not in parameters or key in arguments:
             problem = "no argument, or given twice" if separator else "one argument too many"
-            raise ValueError(f"{argument.strip()!r} is {problem}: {usage(factory)}")
+            raise ValueError(f"{key or argument.strip()!r} is {problem}: {usage(factory)}")
         arguments[key] = _value(key, value.strip(), hints[key])
     missing = [
         name

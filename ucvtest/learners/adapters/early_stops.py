@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.memo import memoised
+from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 
@@ -66,7 +67,7 @@ def _remark(learner: SklearnLearner, sample: Sample, *, standardize: bool) -> st
         f"scikit-learn stops {learner.name} before it has converged "
         f"(max_iter={estimator.max_iter}), as a fit to all observations shows; here it is fitted "
         "to the end, so predictions differ from scikit-learn's. Standardise the features or raise "
-        "max_iter, and both agree; backend='sklearn' keeps the early stop."
+        f"max_iter, and both agree; {arg('backend', 'sklearn')} keeps the early stop."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.words import arg
 from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
@@ -81,7 +82,7 @@ class SklearnLearner(SplitLearner):
             if self._kind == "classifier":
                 raise ValueError(
                     f"learner {self.name} is a classifier, but y contains real values: use a "
-                    "regressor, or a loss for labels such as loss='zero_one'"
+                    f"regressor, or a loss for labels such as {arg('loss', 'zero_one')}"
                 )
             return
         if sample.n_classes > 2 and output == "score":
@@ -90,16 +91,20 @@ class SklearnLearner(SplitLearner):
         several = sample.n_classes > 2
         if several and (self.regresses or output not in ("label", "probability")):
             estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
-            amounts = ", or pass loss='squared' if y contains amounts" if self.regresses else ""
+            amounts = (
+                (f", or pass {arg('loss', 'squared')} if y contains amounts")
+                if self.regresses
+                else ""
+            )
             raise ValueError(
                 f"learner {self.name} {estimator_clause} needs two classes, but y has "
-                f"{sample.n_classes}: use a classifier with loss='zero_one', or merge "
+                f"{sample.n_classes}: use a classifier with {arg('loss', 'zero_one')}, or merge "
                 f"classes{amounts}"
             )
         if self.regresses and output == "probability":
             raise ValueError(
                 f"learner {self.name} is a regressor and gives no probability: use a classifier, "
-                "or loss='zero_one'"
+                f"or {arg('loss', 'zero_one')}"
             )
         if self.regresses or output == "label":
             return
@@ -109,7 +114,7 @@ class SklearnLearner(SplitLearner):
             return
         raise ValueError(
             f"learner {self.name} has no predict_proba, which this loss needs: use "
-            "loss='zero_one', or wrap it in sklearn.calibration.CalibratedClassifierCV"
+            f"{arg('loss', 'zero_one')}, or wrap it in sklearn.calibration.CalibratedClassifierCV"
         )
 
     def _check_class_scores(self, n_classes: int) -> None:
@@ -248,7 +253,7 @@ class CallableLearner(SplitLearner):
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use loss='zero_one', or merge classes"
+                f"{sample.n_classes}: use {arg('loss', 'zero_one')}, or merge classes"
             )
 
     def fit_predict(
@@ -278,8 +283,8 @@ class CallableLearner(SplitLearner):
         if SAMPLE_WEIGHT not in names:
             raise ValueError(
                 f"learner {self.name} has no argument sample_weight: write it as a function "
-                "(X_train, y_train, X_test, sample_weight) -> predictions, or pass "
-                "weights={'loss': ...}"
+                "(X_train, y_train, X_test, sample_weight) -> predictions, or pass weights for "
+                "'loss' alone"
             )
 
     @reading()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.common.words import term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
@@ -62,7 +63,7 @@ class NamedEstimator(SklearnLearner):
     def note_on(self, sample: Sample) -> str:
         """Which estimator the name stands for."""
         text = " ".join(repr(self.estimator).split())
-        return f'"{self.called}" without arguments is scikit-learn\'s {text}.'
+        return f'"{self.called}" without a number behind it is the default of its package, {text}.'
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class NamedLearner(SplitLearner):
             if numbers is None:
                 raise ValueError(
                     f"learner {self.called} needs class labels, but y contains real values: use "
-                    "ridge, knn or a scikit-learn regressor"
+                    f"ridge, knn or {term('a scikit-learn regressor')}"
                 )
             return NamedEstimator(_make_estimator(self.called, numbers), self.called)
         estimator_name = several if sample.n_classes > 2 else two_classes

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import (
@@ -40,10 +41,16 @@ def for_survival(learner: Learner, times: Sequence[float]) -> Learner:
         survival_learner = SurvivalFunction(learner.function)
     if not isinstance(survival_learner, SurvivalLearner):
         raise ValueError(
-            f"learner {learner.name} does not learn survival times: use 'cox', an estimator of "
-            "scikit-survival or lifelines, or a function (X_train, y_train, X_test) -> risks"
+            f"learner {learner.name} does not learn survival times: use 'cox', or "
+            f"{term(OF_SURVIVAL)}"
         )
     return survival_learner.predicting_at(times) if times else survival_learner  # type: ignore[return-value]
+
+
+OF_SURVIVAL = (
+    "an estimator of scikit-survival or lifelines, or a function (X_train, y_train, X_test) -> "
+    "risks"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +68,13 @@ class SurvivalEstimator(SurvivalLearner, SklearnLearner):
         if self._kind:
             raise ValueError(
                 f"learner {self.name} is a {self._kind} and does not learn survival times: use "
-                "'cox', or an estimator of scikit-survival"
+                f"'cox', or {term(OF_SURVIVAL)}"
             )
         has_function = hasattr(self.estimator, "predict_survival_function")
         if output == "event_probability" and not has_function:
             raise ValueError(
                 f"learner {self.name} has no predict_survival_function, which this metric needs: "
-                "use metric='harrell'"
+                f"use {arg('metric', 'harrell')}"
             )
 
     def _response(self, sample: Sample) -> np.ndarray:

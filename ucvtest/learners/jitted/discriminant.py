@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, to_numpy
+from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members, margins
@@ -245,15 +246,16 @@ class WithCovariances(WithPriors):
         n_features, rank = sample.matrix.shape[1], self._rank(sample)
         if not rank:
             raise ValueError(
-                f"learner {self.name} needs a column that varies, and all columns of X are "
-                "constant: use majority"
+                f"learner {self.name} needs a column that varies, and all columns of {arg('X')} "
+                "are constant: use majority"
             )
         least_size = self._least(rank, sample.n_classes)
         if learn_size < least_size:
             few = "" if rank == n_features else f"; the {n_features} columns have rank {rank}"
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {least_size} ({self.counted}{few}), got "
-                f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
+                f"learner {self.name} needs {arg('learn_size')} >= {least_size} "
+                f"({self.counted}{few}), got {arg('learn_size', learn_size)}: raise it, use fewer "
+                f"features, or use {self.instead}"
             )
 
     def note_on(self, sample: Sample) -> str:
@@ -262,9 +264,9 @@ class WithCovariances(WithPriors):
         if rank == n_features:
             return ""
         return (
-            f"{n_features - rank} of the {n_features} columns of X are constant or combinations of "
-            f"others, as all dummies of a factor are; {self.method} leaves them out, as "
-            'scikit-learn\'s solver "svd" does, which changes no prediction.'
+            f"{n_features - rank} of the {n_features} columns of {arg('X')} are constant or "
+            f"combinations of others, as all dummies of a factor are; {self.method} leaves them "
+            "out, which changes no prediction."
         )
 
     def _rank(self, sample: Sample) -> int:
@@ -438,8 +440,8 @@ class GaussianNaiveBayes(WithPriors):
 
     method: ClassVar[str] = "gaussian_nb"
     no_solution: ClassVar[str] = (
-        "no feature varies in that learning set: raise learn_size, or drop columns that are "
-        "nearly constant"
+        "no feature varies in that learning set: learn from more, or drop columns that are nearly "
+        "constant"
     )
 
     def prepare(self, sample: Sample) -> Moments:

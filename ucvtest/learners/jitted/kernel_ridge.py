@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
+from ucvtest.common.words import shown
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import (
@@ -102,7 +103,9 @@ class KernelRidge(JittedLearner):
             raise ValueError(f"lam must be a positive number, got {self.lam!r:.60}")
         check_choice("kernel", self.kernel, KERNELS)
         if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r:.60}")
+            raise ValueError(
+                f"gamma must be a positive number or {shown(None)}, got {self.gamma!r:.60}"
+            )
         if not (is_number(self.degree) and self.degree > 0):
             raise ValueError(f"degree must be a positive number, got {self.degree!r:.60}")
         if not is_number(self.coef0):

@@ -154,12 +154,12 @@ class PenalizedLogistic(JittedLearner):
         if not (is_number(self.lam) and self.lam > 0):
             raise ValueError(
                 f"lam must be a positive number, got {self.lam!r:.60}: "
-                "use scikit-learn's LogisticRegression for a fit without penalty"
+                "use 'logistic:0' for a fit without penalty"
             )
         if not (is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
             raise ValueError(
                 f"l1_ratio must be above 0 and at most 1, got {self.l1_ratio!r}: "
-                "use scikit-learn's LogisticRegression for a ridge penalty alone"
+                "use 'logistic:lam' for a ridge penalty alone"
             )
         if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(
@@ -169,7 +169,7 @@ class PenalizedLogistic(JittedLearner):
         check_scale(self.penalty_scale)
         if self.compiled and not _numba_is_installed():
             raise ValueError(
-                "compiled=True needs Numba: pip install 'ucvtest[fast]', or leave compiled out"
+                "compiled learners need Numba: pip install 'ucvtest[fast]', or leave compiled out"
             )
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
+from ucvtest.common.words import term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale, short_name
@@ -151,7 +152,7 @@ class RidgeLogistic(JittedLearner):
         n_coefficients = 1 + (
             sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
         )
-        alternatives = "lasso, or scikit-learn's LogisticRegression"
+        alternatives = f"lasso, or {term('a scikit-learn classifier')}"
         check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, alternatives)
 
     def rows_per_call(self, sample: Sample) -> int:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
@@ -67,7 +68,7 @@ class Majority(JittedLearner):
         if self.tie == "half" and sample.n_classes > 2:
             raise ValueError(
                 f"learner {self.name} needs two classes, but y has {sample.n_classes}: "
-                "use tie='first' or tie='second'"
+                f"use {arg('tie', 'first')} or {arg('tie', 'second')}"
             )
 
     def prepare(self, sample: Sample) -> np.ndarray:

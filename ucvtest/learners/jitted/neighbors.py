@@ -12,6 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import in_float64
+from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
@@ -86,8 +87,8 @@ def refuse_to_sort(name: str, n_obs: int, most_observations: int) -> None:
     if n_obs > most_observations:
         raise ValueError(
             f"learner {name} sorts all pairs of observations, and {n_obs} observations have "
-            f"{n_obs**2:.2g} of them: use at most {most_observations} observations, or the "
-            "scikit-learn estimator as a learner"
+            f"{n_obs**2:.2g} of them: use at most {most_observations} observations, or "
+            f"{term('a scikit-learn estimator')} as the learner"
         )
 
 
@@ -128,8 +129,8 @@ class NearestNeighbors(JittedLearner):
         super().check(sample, output, learn_size)
         if self.k > learn_size:
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {self.k}, got learn_size={learn_size}: "
-                "raise it, or use a smaller k"
+                f"learner {self.name} needs {arg('learn_size')} >= {self.k}, got "
+                f"{arg('learn_size', learn_size)}: raise it, or use a smaller k"
             )
 
     def _refuse_memory(self, n_obs: int) -> None:

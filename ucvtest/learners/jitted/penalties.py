@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice, is_integer
+from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
 
@@ -33,8 +34,8 @@ def check_without_penalty(
     least_size = sample.matrix.shape[1] + 1
     if lam == 0 and learn_size < least_size:
         raise ValueError(
-            f"learner {learner.name} without a penalty needs learn_size >= {least_size} (features "
-            f"plus one), got learn_size={learn_size}: raise lam above 0"
+            f"learner {learner.name} without a penalty needs {arg('learn_size')} >= {least_size} "
+            f"(features plus one), got {arg('learn_size', learn_size)}: raise lam above 0"
         )
 
 
@@ -43,7 +44,7 @@ def check_coefficients(
 ) -> None:
     """Refuse more coefficients than Newton's method takes, and name learners that take more."""
     if n_coefficients > most:
-        remedy = "use standardize=False, " if sample.n_obs < most else ""
+        remedy = f"use {arg('standardize', False)}, " if sample.n_obs < most else ""
         raise ValueError(
             f"learner {learner.name} has {n_coefficients} coefficients, more than {most}: {remedy}"
             f"use fewer features, {alternatives}"

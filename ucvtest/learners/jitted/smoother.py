@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
@@ -63,13 +64,13 @@ class Smoother(JittedLearner):
         """Refuse samples, and learning sets, of another size."""
         if len(self.matrix) != sample.n_obs:
             raise ValueError(
-                f"learner {self.name} has a matrix for {len(self.matrix)} observations, X has "
-                f"{sample.n_obs}: pass one for all of them"
+                f"learner {self.name} has a matrix for {len(self.matrix)} observations, {arg('X')} "
+                f"has {sample.n_obs}: pass one for all of them"
             )
         if learn_size != sample.n_obs:
             raise ValueError(
-                f"learner {self.name} cannot learn from fewer than all observations: use a "
-                "learner that is fitted to X, such as ridge"
+                f"learner {self.name} cannot learn from fewer than all observations: use a learner "
+                "that is fitted to features, such as ridge"
             )
         super().check(sample, output, learn_size)
 

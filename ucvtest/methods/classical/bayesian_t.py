@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -127,7 +128,8 @@ class BayesianTTest(ResamplingTest):
         if math.isnan(self.null_value):
             if rope is not None:
                 raise ValueError(
-                    "rope does not apply: one learner without null_value is compared with nothing"
+                    f"rope does not apply: one learner without {arg('null_value')} is compared "
+                    "with nothing"
                 )
             return BayesianTOptions(math.nan)
         if rope is None:

@@ -58,8 +58,7 @@ class ConservativeZTest(ResamplingTest):
     method_name = "conservative_z"
     in_short = "random splits of the sample and of its halves"
     needs = Needs(
-        designs="random splits of the sample and of the halves of bisections "
-        "(uv.designs.SplitHalves)",
+        designs="random splits of the sample and of the halves of bisections",
         metrics=ANY_METRIC,
         clusters="units",
         weights=True,

@@ -7,6 +7,7 @@ from typing import Literal, Unpack, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
@@ -28,7 +29,7 @@ VARIANCES: tuple[Variance, ...] = get_args(Variance)
 LITTLE_SIGNAL = (
     "This interval can be too short: in simulations of 50 and 100 observations, 95% intervals "
     "contained the true value in 75 to 91% of the samples if features had little signal or none. "
-    "Use UStatisticTest, which is about learners."
+    "The U-statistic test, which is about learners, does better."
 )
 """See studies/intervals/metrics_of_folds.py."""
 
@@ -178,14 +179,14 @@ class CrossValidationWaldTest(ResamplingTest):
         if metric.ranks_pairs:
             if variance != "all_pairs":
                 raise ValueError(
-                    f"variance={variance!r} is for means of losses, but the AUC has its own "
+                    f"{arg('variance', variance)} is for means of losses, but the AUC has its own "
                     "variance, of pairs within folds: leave it out"
                 )
             return variance
         if metric.linearised and variance == "within_fold":
             raise ValueError(
-                f"variance='within_fold' is not for metric={metric.name!r:.60}, whose parts are "
-                "pooled over the folds: use variance='all_pairs', or a loss"
+                f"{arg('variance', 'within_fold')} is not for {arg('metric', metric.name)}, whose "
+                f"parts are pooled over the folds: use {arg('variance', 'all_pairs')}, or a loss"
             )
         losses_design = self.question.design
         design = self._draw(np.random.default_rng(0)) if losses_design is None else losses_design
@@ -209,7 +210,7 @@ class CrossValidationWaldTest(ResamplingTest):
         if not (observed.identical or variances[options] > 0):
             status = without_spread(observed)
             if variances["all_pairs"] > 0:
-                remedy = "use variance='all_pairs'"
+                remedy = f"use {arg('variance', 'all_pairs')}"
                 status = without_spread(observed, "within every fold", remedy)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
         return Answer(
@@ -274,8 +275,8 @@ def _check_folds(variance: Variance, design: Design) -> None:
     smallest = design.test_sizes[0]
     if variance == "within_fold" and smallest < 2:
         raise ValueError(
-            f"variance='within_fold' needs two observations in every fold, but one has {smallest}: "
-            "use variance='all_pairs', or fewer folds"
+            f"{arg('variance', 'within_fold')} needs two observations in every fold, but one has "
+            f"{smallest}: use {arg('variance', 'all_pairs')}, or fewer folds"
         )
 
 

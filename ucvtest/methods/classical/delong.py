@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import arg, has
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import with_positive
 from ucvtest.designs.design import Design
@@ -40,7 +41,7 @@ NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 
 ON_LOGIT_SCALE = (
     "Interval and p-value are computed on the logit scale, which keeps the interval between 0 and "
-    "1; interval='wald' gives the published ones."
+    "1; the published ones are those of the interval 'wald'."
 )
 
 
@@ -232,11 +233,12 @@ class DeLongTest(ResamplingTest):
         check_choice("interval", interval, NAMES)
         if interval == "logit" and self.paired:
             raise ValueError(
-                "interval='logit' is for the AUC of one learner, but a difference of two has no "
-                "such scale: leave it out"
+                f"{arg('interval', 'logit')} is for the AUC of one learner, but a difference of "
+                "two has no such scale: leave it out"
             )
         if interval != "wald":
-            self.question.check_null_value(remedy=", or use interval='wald'")
+            or_wald = f", or use {arg('interval', 'wald')}" if has("interval") else ""
+            self.question.check_null_value(remedy=or_wald)
         return interval
 
     def analyse(self, observed: LossDifference, options: IntervalName) -> Answer:

@@ -7,12 +7,13 @@ from typing import Literal, Unpack, get_args
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice
+from ucvtest.common.words import arg, call, term
 from ucvtest.data.sample import DATES
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Run
-from ucvtest.inference.needs import BLOCKS, Needs
+from ucvtest.inference.needs import Needs, blocks
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
@@ -127,13 +128,15 @@ class DieboldMarianoTest(ResamplingTest):
         if (np.diff(tested) <= 0).any():
             raise ValueError(
                 "design tests rows out of order, or more than once, but this test is about losses "
-                f"in the order of time: put rows into that order and use TimeSeriesSplit; {BLOCKS}"
+                "in the order of time: put rows into that order and use "
+                f"{term('TimeSeriesSplit')}; {blocks()}"
             )
         for learning, testing in zip(design.learning, design.testing, strict=True):
             if learning.any() and np.flatnonzero(learning)[-1] > np.flatnonzero(testing)[0]:
                 raise ValueError(
                     "design learns from rows after the tested ones, but this test is about "
-                    "forecasts: use TimeSeriesSplit or HoldOut(shuffle=False)"
+                    f"forecasts: use {term('TimeSeriesSplit')}, or "
+                    f"{call('designs.HoldOut', arg('shuffle', False))}"
                 )
         if len(tested) < 3:
             raise ValueError(f"design tests {len(tested)} rows, but three are needed: test more")
@@ -166,7 +169,7 @@ class DieboldMarianoTest(ResamplingTest):
         n, horizon = len(observed.values), options.horizon
         if horizon >= n:
             raise ValueError(
-                f"horizon={horizon} is too large for {n} tested rows: use a smaller one, "
+                f"{arg('horizon', horizon)} is too large for {n} tested rows: use a smaller one, "
                 "or test more"
             )
         estimand = of_these_rules(observed)
@@ -181,8 +184,8 @@ class DieboldMarianoTest(ResamplingTest):
         if too_long:
             variances = [math.nan] * len(means)
             status = (
-                f"no standard error: horizon={horizon} is more than a third of the {n} tested "
-                "rows, too few to estimate how losses depend on one another; test "
+                f"no standard error: {arg('horizon', horizon)} is more than a third of the {n} "
+                "tested rows, too few to estimate how losses depend on one another; test "
                 f"{3 * horizon} rows or more"
             )
         else:
@@ -195,8 +198,8 @@ class DieboldMarianoTest(ResamplingTest):
                 status = (
                     f"no standard error: the variance for horizon {horizon} is negative "
                     f"({variances[0]:.3g}), as it can be in short series; name blocks of "
-                    "successive rows, each longer than the horizon, as groups of HoldOutTest, test "
-                    "more rows, or use variance='bartlett'"
+                    "successive rows, each longer than the horizon, as groups of "
+                    f"{call('HoldOutTest')}, test more rows, or use {arg('variance', 'bartlett')}"
                 )
         correction = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
         steps = "1 step" if horizon == 1 else f"{horizon} steps"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
+from ucvtest.common.words import arg, shown
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -158,16 +159,16 @@ def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design:
         n_folds = int(folds_of(drawn_design).max()) + 1
     except ValueError:
         n_folds = 0
-    another_loss = "a loss that does not need two classes, such as loss='zero_one'"
+    another_loss = f"a loss that does not need two classes, such as {arg('loss', 'zero_one')}"
     if fewest < 2:
         remedy = f"use {another_loss}: the smaller class has a single observation"
     elif getattr(scheme, "stratify", None) and n_folds <= fewest:
         remedy = f"use another design, with larger test sets, or {another_loss}"
     else:
         limit = f" with at most {fewest} folds" if n_folds > fewest else ""
-        ours = "(uv.designs are stratified for the AUC unless stratify=False)"
+        ours = f"(the package's own are stratified for the AUC unless {arg('stratify', False)})"
         remedy = f"use a stratified design{limit} {ours}, or {another_loss}"
     raise ValueError(
-        f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the "
-        f"label {label!r}, which have no AUC: {remedy}"
+        f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the label "
+        f"{shown(label)}, which have no AUC: {remedy}"
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import EFFECTIVE_SIZE, EQUAL, few_by_weight
 from ucvtest.inference import quantity
@@ -25,18 +26,18 @@ Tables = dict[str, dict[str, Any]]
 
 def check_one_error_rate(interval: str, question: Question) -> None:
     """Refuse an interval of error rates if the test is about anything else."""
-    of_one = f"interval={interval!r:.60} is for the error rate, or accuracy, of one rule"
+    of_one = f"{arg('interval', interval)} is for the error rate, or accuracy, of one rule"
     if question.paired:
         raise ValueError(
-            f"{of_one}, but this is a difference of two: leave it out, or use McNemarTest, which "
-            "is exact"
+            f"{of_one}, but this is a difference of two: leave it out, or use "
+            f"{call('McNemarTest')}, which is exact"
         )
     if not question.metric.counts_errors:
         raise ValueError(f"{of_one}, but this is the {question.metric.in_words}: leave it out")
     if question.clusters is not None and question.clusters.weight != "row":
         raise ValueError(
             f"{of_one} in which all rows have the same weight, but here all clusters do: pass "
-            "group_weight='row', or leave interval out"
+            f"{arg('group_weight', 'row')}, or leave {arg('interval')} out"
         )
 
 

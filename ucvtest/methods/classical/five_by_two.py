@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
+from ucvtest.common.words import arg, call
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
@@ -44,7 +45,7 @@ class _FiveByTwoTest(ResamplingTest):
         if (n_repeats, n_folds) != (N_REPEATS, 2):
             raise ValueError(
                 f"design is {n_folds}-fold cross-validation, {n_repeats} times, but this test "
-                "needs 2 folds, 5 times: use uv.designs.KFold(2, n_repeats=5)"
+                f"needs 2 folds, 5 times: use {call('designs.KFold', '2', arg('n_repeats', 5))}"
             )
 
 
@@ -181,8 +182,8 @@ class FiveByTwoFTest(_FiveByTwoTest):
         super()._ask(question, design, cv)
         if math.isnan(question.hypothesis.null_value):
             raise ValueError(
-                "null_value must be given for one learner, because this test has a p-value but no "
-                "interval; for an interval use FiveByTwoTTest"
+                f"{arg('null_value')} must be given for one learner, because this test has a "
+                f"p-value but no interval; for an interval use {call('FiveByTwoTTest')}"
             )
 
     def analyse(self, observed: LossDifference, options: None) -> Answer:

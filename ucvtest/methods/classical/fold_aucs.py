@@ -24,7 +24,7 @@ from ucvtest.stats.logit import MovedLogitT
 
 NO_PAIRS = (
     "no estimate: no fold tests both classes, so there are no pairs within folds; use fewer folds, "
-    "or a splitter that keeps the classes in proportion"
+    "or stratified folds"
 )
 
 ALIKE_WITHIN_FOLDS = (
@@ -51,7 +51,7 @@ observations."""
 WEAK = Note(
     "With an AUC near 1 and few observations, intervals of a difference were too short: 83% of 95% "
     "intervals contained the true value at n = 40 with an AUC of 0.96. Repeat the cross-validation "
-    "(five repeats: 97% in the worst case studied), or use UStatisticTest.",
+    "(five repeats: 97% in the worst case studied), or use the U-statistic test.",
     "With an AUC near 1 and few observations intervals are too short: repeat the folds.",
 )
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
+from ucvtest.common.words import call
 from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
@@ -160,7 +161,7 @@ class HoldOutTest(ResamplingTest):
         if design.n_resamples != 1:
             raise ValueError(
                 f"design has {design.n_resamples} splits, but this test is about one: use "
-                "uv.designs.HoldOut"
+                f"{call('designs.HoldOut')}"
             )
         clusters = self.question.clusters
         tested = design if clusters is None else design.by_groups(clusters.groups)

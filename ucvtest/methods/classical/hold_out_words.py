@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, call
 from ucvtest.data.weights import EQUAL, few_by_weight
 from ucvtest.designs.design import Design
 from ucvtest.inference.status import MORE_OBSERVATIONS, without_spread
@@ -35,7 +36,7 @@ def left_open(n_open: int, interval: str) -> str:
     """The status if predictions are neither right nor wrong, and an exact test is requested."""
     return (
         f"{n_open} predictions were undecided between two classes (loss 1/2), which is neither "
-        f"right nor wrong: use a rule that decides ties, or leave interval={interval!r:.60} out"
+        f"right nor wrong: use a rule that decides ties, or leave {arg('interval', interval)} out"
     )
 
 
@@ -46,8 +47,8 @@ def degenerate(observed: LossDifference) -> str:
         return "ok"
     marked = values[0] in (0, 1) and observed.losses.loss == SCORE
     remedy = (
-        "if 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval is "
-        "exact"
+        f"if 1 is right and 0 is wrong, make the losses by {call('Losses.from_correct')}, whose "
+        "interval is exact"
         if marked and not observed.paired
         else MORE_OBSERVATIONS
     )
@@ -106,7 +107,7 @@ def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) 
             Note(
                 f"Of {n_tested} test observations one rule alone is right about "
                 f"{counts['n_disagreements']}: too few for the t test to be more than a rough "
-                "guide; McNemarTest is exact.",
+                "guide; McNemar's test is exact.",
                 f"The rules differ on {counts['n_disagreements']} observations, too few for a t "
                 "test.",
             ),

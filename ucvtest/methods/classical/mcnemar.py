@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
@@ -170,7 +171,7 @@ class McNemarTest(ResamplingTest):
         elif n_telling < FEW:
             few = (
                 f"The rules differ in {n_telling} clusters: too few for the t test to be more than "
-                "a rough guide; group_weight='row' adds observations to few of them."
+                f"a rough guide; {arg('group_weight', 'row')} adds observations to few of them."
             )
             notes = [few, THESE_RULES]
         return replace(

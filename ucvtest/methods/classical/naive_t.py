@@ -1,6 +1,7 @@
 """The t test that treats resamples as independent: included only for comparison."""
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import call
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -80,8 +81,8 @@ class NaiveTTest(ResamplingTest):
                 Note(
                     "This test is not valid. It ignores that overlapping learning sets make "
                     "resamples alike, so it rejects true null hypotheses too often, and its "
-                    "intervals are too short. CorrectedTTest takes the same losses.",
-                    "This test is not valid; CorrectedTTest takes the same losses.",
+                    f"intervals are too short. {call('CorrectedTTest')} takes the same losses.",
+                    f"This test is not valid; {call('CorrectedTTest')} takes the same losses.",
                 ),
             ),
             assumption="independent resamples, which they are not: this test is not valid",

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from ucvtest.common.words import arg
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
@@ -87,7 +88,7 @@ class NestedCrossValidationTest(ResamplingTest):
     method_name = "nested_cross_validation"
     in_short = "10 folds inside 10 folds"
     needs = Needs(
-        designs="nested K-fold cross-validation (uv.designs.NestedKFold), also repeated",
+        designs="nested K-fold cross-validation, also repeated",
         clusters="units",
     )
     default_design = NestedKFold(10, 20)
@@ -97,7 +98,7 @@ class NestedCrossValidationTest(ResamplingTest):
         smallest = design.test_sizes[0]
         if smallest < 2:
             raise ValueError(
-                f"n_folds leaves folds of {smallest} observation, but their variance needs two: "
+                f"the design leaves folds of {smallest} observation, but their variance needs two: "
                 "use fewer folds"
             )
 
@@ -186,6 +187,6 @@ def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
         notes.append(
             "The random folds decide much of the standard error: the estimate of the mean squared "
             f"error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the "
-            f"variance. About n_repeats={needed} would bring it to {LARGEST_MC_ERROR:.0%}."
+            f"variance. About {arg('n_repeats', needed)} would bring it to {LARGEST_MC_ERROR:.0%}."
         )
     return tuple(notes)

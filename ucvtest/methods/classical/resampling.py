@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
+from ucvtest.common.words import call
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.evaluation.evaluate import evaluate_problem
@@ -60,7 +61,7 @@ class ResamplingTest(DrawnDesignTest):
             self._check_design(design)
         except ValueError as error:
             raise ValueError(
-                f"{error}; {type(self).__name__} accepts {self.needs.designs}"
+                f"{error}; {call(type(self).__name__)} accepts {self.needs.designs}"
             ) from None
         if design.n_resamples > 1 and isinstance(self.question.metric, SmoothMetric):
             refuse_pooled(self.question.metric)
@@ -163,8 +164,8 @@ def notes_on_losses(observed: LossDifference, clusters: Clusters | None) -> list
             resamples = f"{unlearnt.sum()} of {len(unlearnt)} resamples"
             absent = f"In {resamples} a tested class does not occur in the learning set"
             text = (
-                f"{absent}, so it cannot be predicted. If rows are sorted, shuffle them "
-                "(shuffle=True); if a class is rare, use a stratified splitter."
+                f"{absent}, so it cannot be predicted. If rows are sorted, shuffle them; if a "
+                "class is rare, use stratified folds."
             )
             notes.append(Note(text, f"{absent}."))
     return notes + (turned_risks(observed, clusters) if losses.metric.of_survival else [])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import call
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import LossDifference, Losses
@@ -69,8 +70,7 @@ class TestedLabels:
             )
         return (
             f"no estimate: {n_positive} positive and {n_negative} negative observations were "
-            "tested, but a variance needs two of each; test more, or use a splitter that keeps "
-            "the classes in proportion"
+            "tested, but a variance needs two of each; test more, or use stratified folds"
         )
 
     @property
@@ -134,8 +134,8 @@ def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple
     names = tuple(losses.learners[losses.number_of(learner)] for learner in user_learners)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(
-            f"a joint test needs two different learners or more, got {list(names)}: DeLongTest "
-            "tests the AUC of one"
+            f"a joint test needs two different learners or more, got {list(names)}: "
+            f"{call('DeLongTest')} tests the AUC of one"
         )
     return names
 

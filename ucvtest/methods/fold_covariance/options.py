@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, is_number
+from ucvtest.common.words import arg, call, shown
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.structure import folds_of
@@ -42,7 +43,7 @@ class FoldScheme:
         if sizes[-1] - sizes[0] > 1:
             raise ValueError(
                 f"the design has folds of {sizes[0]} to {sizes[-1]} observations, but the test "
-                "needs folds of equal size, to within one observation: use uv.designs.KFold"
+                f"needs folds of equal size, to within one observation: use {call('designs.KFold')}"
             )
         return cls(design.n_obs, int(folds.max()) + 1, "cross_validation", folds)
 
@@ -120,13 +121,15 @@ def assumed_rho(rho: Any, n_folds: int) -> float:
         return math.nan
     if isinstance(rho, str):
         if rho != "nadeau_bengio":
-            raise ValueError(f"rho={rho!r:.60} is unknown: use 'nadeau_bengio', a number or None")
+            raise ValueError(
+                f"{arg('rho', rho)} is unknown: use 'nadeau_bengio', a number or {shown(None)}"
+            )
         return 1 / n_folds
     lowest = -1 / (n_folds - 1)
     if not is_number(rho) or not lowest < rho < 1:
         raise ValueError(
-            f"rho must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho!r:.60}: use "
-            "'nadeau_bengio' for 1/n_folds, or None for no assumption"
+            f"{arg('rho')} must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got "
+            f"{rho!r:.60}: use 'nadeau_bengio' for 1/n_folds, or {shown(None)} for no assumption"
         )
     return float(rho)
 
@@ -135,18 +138,18 @@ def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | Non
     """The number of repetitions; the design of given losses has its own."""
     repeats = as_integer("n_repeats", n_repeats)
     if repeats < 1:
-        raise ValueError(f"n_repeats must be at least 1, got {repeats}")
+        raise ValueError(f"{arg('n_repeats')} must be at least 1, got {repeats}")
     if n_given is not None:
         if repeats not in (1, n_given):
             raise ValueError(
-                f"n_repeats={repeats}, but the design of the given losses has {n_given}: leave "
-                "it out"
+                f"{arg('n_repeats', repeats)}, but the design of the given losses has {n_given}: "
+                "leave it out"
             )
         return n_given
     if repeats > 1 and n_folds == n_obs:
         raise ValueError(
-            f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or fewer "
-            "folds"
+            f"{arg('n_repeats', repeats)} repeats the same leave-one-out splits: use "
+            f"{arg('n_repeats', 1)}, or fewer folds"
         )
     return repeats
 
@@ -154,11 +157,12 @@ def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | Non
 def checked_folds(n_folds: Any, n_obs: int, units: str = "observations") -> int:
     """The number of folds, if n units can be split into that many."""
     if n_obs < 3:
-        raise ValueError(f"X has {n_obs} {units}: at least 3 are needed")
+        raise ValueError(f"{arg('X')} has {n_obs} {units}: at least 3 are needed")
     number = as_integer("n_folds", n_folds)
     if not 2 <= number <= n_obs:
         raise ValueError(
-            f"n_folds must lie between 2 and n = {n_obs}, got {number}: use {min(10, n_obs)}"
+            f"{arg('n_folds')} must lie between 2 and n = {n_obs}, got {number}: use "
+            f"{min(10, n_obs)}"
         )
     return number
 

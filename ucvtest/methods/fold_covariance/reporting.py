@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import one_class_and_tie_notes
@@ -42,7 +43,7 @@ MOMENTS = {
 
 NO_ASSUMPTION = (
     "no test without an assumption, because the variance of a cross-validation mean has no "
-    "unbiased estimate; pass rho='nadeau_bengio', or your own correlation, for a p-value"
+    "unbiased estimate; pass the rho 'nadeau_bengio', or your own correlation, for a p-value"
 )
 
 
@@ -84,11 +85,13 @@ def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> s
     if math.isnan(decomposition.rho):
         return NO_ASSUMPTION
     if decomposition.only_rounding:
-        return no_spread("in every fold", "use other folds (rng), or another loss", paired=paired)
+        return no_spread("in every fold", "use other random folds, or another loss", paired=paired)
     variance = decomposition.variance(decomposition.rho)
     if variance < 0:
         cure = (
-            "a larger rho, or n_repeats=1" if decomposition.lambda2 > 0 else "n_folds that divide n"
+            f"a larger rho, or {arg('n_repeats', 1)}"
+            if decomposition.lambda2 > 0
+            else (f"{arg('n_folds')} that divide n")
         )
         return (
             f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.calls import repeats_needed
@@ -81,7 +82,7 @@ def _covered(
     tested = times_tested(layout, resamples)
     limit, remedy = n_requested + repeats_needed(tested_rate, tested.size, UNCOVERED), "n_repeats"
     if most_repeats is not None and most_repeats < limit:
-        limit, remedy = most_repeats, "max_fits or max_seconds, for repeats up"
+        limit, remedy = most_repeats, f"{arg('max_fits')} or {arg('max_seconds')}, for repeats up"
     while not tested.all():
         if resamples.n_repeats >= limit:
             raise ValueError(

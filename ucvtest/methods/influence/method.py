@@ -167,7 +167,7 @@ class InfluenceFunctionTest(HypothesisTest):
         super()._ask(question)
         if isinstance(question, DataQuestion):
             if question.metric.ranks_pairs:
-                check_two_classes(question.sample, "metric=", "error")
+                check_two_classes(question.sample, "metric", "error")
             self._layout = Layout.of(question, n_folds)
             fewest = self._layout.learn_sizes("repeated")[0]
             self.question = question.ready(question.problem.learnt_rows(fewest))

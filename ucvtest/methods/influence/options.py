@@ -15,6 +15,7 @@ from ucvtest.common.checks import (
     is_integer,
 )
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, call, shown
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
@@ -76,7 +77,9 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
     """The loss, by default that of the metric "auc"; None where `scoring` names a score."""
     if metric is not None:
         if scoring is not None:
-            raise ValueError("metric and scoring exclude each other: pass one of them")
+            raise ValueError(
+                f"{arg('metric')} and {arg('scoring')} exclude each other: pass one of them"
+            )
         check_choice("metric", metric, METRICS)
     if scoring is not None:
         return loss
@@ -86,7 +89,7 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
     kind = Asked(metric=metric_or_loss).kind
     if metric is not None and LOSS_OF_METRIC[metric] != kind:
         raise ValueError(
-            f"loss={loss!r:.60} and metric={metric!r:.60} name two different things: "
+            f"{arg('loss', loss)} and {arg('metric', metric)} name two different things: "
             "pass one of them"
         )
     return kind if kind in LOSS_OF_METRIC.values() else metric_or_loss
@@ -116,8 +119,8 @@ class Layout:
     With `clusters`, clusters are the observations; `pairs` are their rows, for the AUC.
     """
 
-    smooth: ClassVar[str] = "use scheme='monte_carlo' or 'repeated'"
-    one_size: ClassVar[str] = "use scheme='monte_carlo', or another n_folds"
+    smooth: ClassVar[str] = "use the scheme 'monte_carlo' or 'repeated'"
+    one_size: ClassVar[str] = "use the scheme 'monte_carlo', or another number of folds"
     """The remedy for a missing jackknife variance."""
 
     classes: tuple[np.ndarray, ...]
@@ -130,7 +133,7 @@ class Layout:
         """The layout of a sample; refused without two of each class, or if memory is too small."""
         n_folds = as_integer("n_folds", n_folds)
         if n_folds < 2:
-            raise ValueError(f"n_folds must be at least 2, got {n_folds}")
+            raise ValueError(f"{arg('n_folds')} must be at least 2, got {n_folds}")
         pairs, classes = resampled_of(question)
         layout = cls(classes, n_folds, clusters=question.clusters, pairs=pairs)
         layout.check_memory(len(question.learners))
@@ -262,8 +265,8 @@ class Layout:
         fewest, purpose = self.fewest_repeats(scheme)
         if affordable_repeats < fewest:
             raise ValueError(
-                f"max_fits={max_fits} allows {affordable_repeats} repeats, but {purpose} takes "
-                f"{fewest}: raise it to {fewest * of_repeat * len(learners)} or more"
+                f"{arg('max_fits', max_fits)} allows {affordable_repeats} repeats, but {purpose} "
+                f"takes {fewest}: raise it to {fewest * of_repeat * len(learners)} or more"
             )
         return min(number, affordable_repeats)
 
@@ -308,18 +311,18 @@ class Layout:
             needed_bytes = 2 * prod(sizes) * (2 * (1 + n_learners) + 3)
         if needed_bytes > MAX_BYTES:
             raise ValueError(
-                f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "
-                f"{self.units} need {needed_bytes / 1e9:.3g} GB, but {MAX_BYTES / 1e9:.3g} GB are "
-                "the limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
-                "metric='error'"
+                f"{call('InfluenceFunctionTest')} keeps sums over all pairs: {sizes[0]} x "
+                f"{sizes[1]} {self.units} need {needed_bytes / 1e9:.3g} GB, but "
+                f"{MAX_BYTES / 1e9:.3g} GB are the limit: use {call('UStatisticTest')} with "
+                f"{arg('loss', 'auc')}, whose memory is linear in n, or {arg('metric', 'error')}"
             )
 
     def check_scheme(self, scheme: str) -> None:
         """Refuse schemes that do not test clusters with both labels together."""
         if self.mixed and scheme in SINGLE:
             raise ValueError(
-                f"scheme={scheme!r} does not test all pairs of clusters together, but some "
-                "clusters contain both labels: use scheme='monte_carlo' or 'repeated'"
+                f"{arg('scheme', scheme)} does not test all pairs of clusters together, but some "
+                f"clusters contain both labels: use {arg('scheme', 'monte_carlo', 'repeated')}"
             )
 
     def chosen(self, scheme: str, variance: Any) -> str:
@@ -331,11 +334,11 @@ class Layout:
         if isinstance(variance, str) and variance in offered:
             return variance
         is_known_variance = isinstance(variance, str) and variance in VARIANCES
-        problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
+        problem = f"does not exist for {arg('scheme', scheme)}, {arg('metric', self.metric)}"
         reasons = {"jackknife": self.no_jackknife, "share": self.no_share}
         reason = reasons[variance](scheme) if is_known_variance and variance in reasons else ""
         raise ValueError(
-            f"variance={variance!r:.60} {problem if is_known_variance else 'is unknown'}"
+            f"{arg('variance', variance)} {problem if is_known_variance else 'is unknown'}"
             # Some reasons end with a remedy.
             + (f", because {reason}" if reason else "")
             + f"{'; or' if ': use ' in reason else ':'} use one of auto, {', '.join(offered)}"
@@ -424,19 +427,22 @@ class InfluenceOptions:
         for name, value in budget.items():
             if value is not None and fixed:
                 raise ValueError(
-                    f"{name} is for n_repeats='auto' of schemes with several repeats, not for "
-                    "variance='share', which has a fixed number of further fits: leave it out"
+                    f"{name} is for {arg('n_repeats', 'auto')} of schemes with several repeats, "
+                    f"not for {arg('variance', 'share')}, which has a fixed number of further "
+                    "fits: leave it out"
                 )
         check_seconds(max_seconds)
         most_fits = None if max_fits is None else at_least("max_fits", max_fits, 1)
         if automatic:
             number = layout.n_repeats(scheme, learners, most_fits)
         elif not is_integer(n_repeats):
-            raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
+            raise ValueError(
+                f"{arg('n_repeats')} must be an integer or 'auto', got {n_repeats!r:.60}"
+            )
         elif scheme in SINGLE and n_repeats != 1:
             raise ValueError(
-                f"scheme={scheme!r} has one repeat, got n_repeats={n_repeats!r:.60}: use "
-                "scheme='repeated' for more"
+                f"{arg('scheme', scheme)} has one repeat, got {arg('n_repeats', n_repeats)}: use "
+                f"{arg('scheme', 'repeated')} for more"
             )
         else:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
@@ -495,12 +501,12 @@ def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> Non
         return
     if len(layout.classes) == 1:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} {units}, got {len(fewest)}: use "
-            "fewer folds, or scheme='leave_one_out'"
+            f"{arg('n_folds', n_folds)} needs at least {n_folds} {units}, got {len(fewest)}: use "
+            f"fewer folds, or {arg('scheme', 'leave_one_out')}"
         )
     label = response[fewest].tolist()[0]
-    remedy = f"use n_folds <= {len(fewest)}, or scheme='leave_one_out'"
+    remedy = f"use {arg('n_folds')} <= {len(fewest)}, or {arg('scheme', 'leave_one_out')}"
     raise ValueError(
-        f"n_folds={n_folds} needs at least {n_folds} {units} of each class, but class "
-        f"{label!r} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
+        f"{arg('n_folds', n_folds)} needs at least {n_folds} {units} of each class, but class "
+        f"{shown(label)} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg, call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
 from ucvtest.evaluation.loss_source import PrecomputedLosses
@@ -77,7 +78,7 @@ class GivenLayout(Layout):
         ):
             if value not in (unset, design_value):
                 raise ValueError(
-                    f"{name}={value!r:.60}, but the design of the given losses has "
+                    f"{arg(name, value)}, but the design of the given losses has "
                     f"{design_value!r:.60}: leave it out"
                 )
         return InfluenceOptions(
@@ -107,7 +108,7 @@ def layout_of_losses(question: Question) -> GivenLayout:
         )
         raise ValueError(
             f"the design of the losses never tests {untested} {tested_units} (together): use more "
-            "repeats, as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
+            f"repeats, as in {call('designs.RandomSplits', '1000', arg('stratify', True))}"
         )
     layout.check_memory(2 if question.paired else 1)
     return layout
@@ -154,5 +155,5 @@ def _check_test_sets(
             raise ValueError(
                 f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "
                 "at a time, but the test needs the same number each time"
-                + ("" if len(classes) == 1 else ": use one of scikit-learn's stratified splitters")
+                + ("" if len(classes) == 1 else ": use stratified folds")
             )

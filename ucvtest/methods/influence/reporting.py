@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import units_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -194,8 +195,8 @@ def _notes(
     noise, variance = estimates.influence.mc_bias_variance, estimates.influence.variance
     if options.variance == "influence" and noise > variance / 10:
         listed.append(
-            f"About {noise / variance:.0%} of the influence variance is "
-            "Monte-Carlo noise of the influence values, which makes it too large: raise n_repeats."
+            f"About {noise / variance:.0%} of the influence variance is Monte-Carlo noise of the "
+            f"influence values, which makes it too large: raise {arg('n_repeats')}."
         )
     return (*listed, *one_class_and_tie_notes(estimates.source.counts))
 
@@ -215,14 +216,14 @@ def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
         class_subject = "The sample has" if layout.mixed else "The smaller class has"
         listed.append(
             f"{class_subject} {smallest} {layout.units}: with so few, {small_class_effect}. "
-            "Against an AUC of 1/2 LeavePairOutTest has an exact test."
+            f"Against an AUC of 1/2 {call('LeavePairOutTest')} has an exact test."
         )
     if options.variance == "influence" and options.scheme in ("monte_carlo", "repeated"):
         reason = layout.no_jackknife(options.scheme)
         listed.append(
             f"There is no jackknife variance: {reason}."
             if reason
-            else "variance='jackknife' is not too small, as the influence variance is."
+            else f"{arg('variance', 'jackknife')} is not too small, as the influence variance is."
         )
     return listed
 
@@ -236,8 +237,8 @@ def _scheme_notes(
         return [
             f"{scheme_words[0].upper()}{scheme_words[1:]} is not smooth: every {layout.unit} is "
             "tested by one rule only, so terms II and III are equal, and the influence variance "
-            "is the naive one, which treats values as independent. scheme='monte_carlo' or "
-            "'repeated' is smooth."
+            f"is the naive one, which treats values as independent. {arg('scheme', 'monte_carlo')} "
+            "or 'repeated' is smooth."
         ]
     _, sets_per_test = estimates.resamples.training_sets
     if options.variance == "influence" and sets_per_test < FEW_TRAINING_SETS:

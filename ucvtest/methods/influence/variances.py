@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.inference.studentise import (
     Hypothesis,
     Studentised,
@@ -191,7 +192,7 @@ def _status(
     if sampled and n_repeats < MIN_REPEATS:
         return (
             f"too few resamples: {n_repeats} repeats are not enough to estimate their Monte-Carlo "
-            f"error; raise n_repeats to at least {MIN_REPEATS}"
+            f"error; raise {arg('n_repeats')} to at least {MIN_REPEATS}"
         )
     if not variance.variance > ROUNDING**2:
         cause = "every observation was ranked equally well"
@@ -209,6 +210,6 @@ def _status(
         return (
             "too few resamples: the Monte-Carlo standard error of the variance "
             f"({variance.mc_se:.2g}) is above {tolerated_words} of it ({variance.variance:.2g}); "
-            "raise n_repeats"
+            f"raise {arg('n_repeats')}"
         )
     return "ok"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, has
 from ucvtest.evaluation.slow_fits import announce_duration, is_long
 from ucvtest.evaluation.time_budget import decided_fits, rounds_within
 from ucvtest.inference.question import Question
@@ -78,12 +79,13 @@ def announce(
     if is_long(n_labelings * seconds) and not errors.one_by_one:
         # The first call compiled, and many labelings are counted in one.
         seconds = _seconds(errors, labels)
+    workers = f"more {arg('n_jobs')}, " if has("n_jobs") else ""
     announce_duration(
         execution.progress,
         f"{n_labelings * sizes.n_fits} fits of {learner}",
         n_labelings * seconds,
-        "A smaller n_permutations, max_seconds, more n_jobs, or a learner with a closed form "
-        "(ridge, kernel_ridge, knn, lda) needs less time",
+        f"A smaller {arg('n_permutations')}, {arg('max_seconds')}, {workers}or a learner with a "
+        "closed form (ridge, kernel_ridge, knn, lda) needs less time",
     )
 
 

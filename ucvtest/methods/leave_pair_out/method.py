@@ -7,6 +7,7 @@ import numpy as np
 
 from ucvtest.codes.linear_programme import LONGEST_CODE
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import units_of
 from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
@@ -98,7 +99,7 @@ class LeavePairOutTest(HypothesisTest):
     method_name = "leave_pair_out"
     in_short = "one learner: is its AUC better than chance?"
     needs = Needs(
-        designs="every pair of a positive and a negative left out once (LeavePairOut), with scores",
+        designs="every pair of a positive and a negative left out once, with scores",
         metrics=("auc",),
         learners="one",
         clusters="rows",
@@ -119,7 +120,7 @@ class LeavePairOutTest(HypothesisTest):
         if question.design is not None and question.clusters is not None:
             raise ValueError(
                 "losses have groups, but their null distribution needs fits on permuted labels: "
-                "make the test from X and y, or use InfluenceFunctionTest"
+                f"make the test from data, or use {call('InfluenceFunctionTest')}"
             )
         question = question.with_hypothesis(Hypothesis(self.needs.null_of_auc, "greater"))
         if isinstance(question, DataQuestion):
@@ -268,18 +269,18 @@ class LeavePairOutTest(HypothesisTest):
         )
         if question.clusters is not None and options.pvalue != "permutation":
             raise ValueError(
-                f"pvalue={options.pvalue!r} is about independent observations, but there are "
+                f"{arg('pvalue', options.pvalue)} is about independent observations, but there are "
                 "groups: use 'permutation'"
             )
         if question.design is not None and options.pvalue == "permutation":
             raise ValueError(
-                "pvalue='permutation' needs fits on permuted labels, but scores are given: use "
-                "'supremum', 'wmw' or 'empirical', or make the test from X and y"
+                f"{arg('pvalue', 'permutation')} needs fits on permuted labels, but scores are "
+                "given: use 'supremum', 'wmw' or 'empirical', or make the test from data"
             )
         question.refuse_budget(max_seconds=max_seconds)
         if options.pvalue == "supremum" and question.n_obs > LONGEST_CODE:
             raise ValueError(
-                f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got "
+                f"{arg('pvalue', 'supremum')} is for up to {LONGEST_CODE} observations, got "
                 f"{question.n_obs}: use 'permutation' or 'wmw'"
             )
         return options

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
+from ucvtest.common.words import arg, call, has, shown, term
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
@@ -96,10 +97,12 @@ class LeavePairOutOptions:
         if isinstance(n_permutations, str):
             if n_permutations != "exact":
                 raise ValueError(
-                    f"n_permutations={n_permutations!r:.60} is unknown: use an integer or 'exact'"
+                    f"{arg('n_permutations', n_permutations)} is unknown: use an integer or 'exact'"
                 )
         elif as_integer("n_permutations", n_permutations) < 1:
-            raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
+            raise ValueError(
+                f"{arg('n_permutations')} must be at least 1, got {n_permutations}: use 9999"
+            )
         else:
             check_number("n_permutations", n_permutations)
         if as_integer("n_simulations", n_simulations) < 1:
@@ -107,14 +110,14 @@ class LeavePairOutOptions:
         checked_stop = checked_stop_after(stop_after, n_permutations)
         if checked_stop is not None and pvalue != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about permutations, but pvalue is {pvalue!r:.60}: "
-                "leave it out"
+                f"{arg('stop_after', checked_stop)} is about permutations, but pvalue is "
+                f"{pvalue!r:.60}: leave it out"
             )
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
             raise ValueError(
-                "max_seconds does not apply with n_permutations='exact', which fixes the number of "
-                "fits: use a number of permutations"
+                f"{arg('max_seconds')} does not apply with {arg('n_permutations', 'exact')}, which "
+                "fixes the number of fits: use a number of permutations"
             )
         return cls(pvalue, n_permutations, n_simulations, checked_stop, max_seconds)
 
@@ -128,15 +131,16 @@ class LeavePairOutOptions:
         if labelings < least_labelings:
             permuted = ", and permuted ones the same number each" if least_labelings == 2 else ""
             instead = (
-                "pvalue='supremum' or 'wmw', which do not permute labels, "
+                f"{arg('pvalue', 'supremum', 'wmw')}, which do not permute labels, "
                 if least_labelings == 2
                 else ""
             )
+            workers = f"{arg('n_jobs')}, " if has("n_jobs") else ""
             raise ValueError(
-                f"max_seconds={self.max_seconds:g} is not enough: the observed labels need "
+                f"{arg('max_seconds', self.max_seconds)} is not enough: the observed labels need "
                 f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use "
-                f"{instead}a learner with a closed form (ridge, kernel_ridge, knn, lda), n_jobs, "
-                "UStatisticTest with loss='auc', or more seconds"
+                f"{instead}a learner with a closed form (ridge, kernel_ridge, knn, lda), "
+                f"{workers}{call('UStatisticTest')} with {arg('loss', 'auc')}, or more seconds"
             )
         if least_labelings == 1:
             return self
@@ -176,8 +180,8 @@ def check_enumeration(
     most_labelings = MAX_LABELINGS_AT_ONCE if at_once else MAX_LABELINGS
     if options.n_permutations == "exact" and n_labelings > most_labelings:
         raise ValueError(
-            f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
-            f"each, but learner {learner} allows {most_labelings}: use a number, such as 9999"
+            f"{arg('n_permutations', 'exact')} needs {n_labelings} labelings with {sizes.n_pairs} "
+            f"pairs each, but learner {learner} allows {most_labelings}: use a number, such as 9999"
         )
 
 
@@ -186,17 +190,17 @@ def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
 
     A closed form contains numbers for all pairs of observations; otherwise there are `n_fits` fits.
     """
-    instead = "use UStatisticTest with loss='auc', or part of the sample"
+    instead = f"use {call('UStatisticTest')} with {arg('loss', 'auc')}, or part of the sample"
     n_bytes = MATRICES * 8 * n_obs**2
     if closed_form and n_bytes > MAX_BYTES:
         raise ValueError(
-            f"LeavePairOutTest with this learner keeps matrices of {n_obs} x {n_obs}, "
+            f"{call('LeavePairOutTest')} with this learner keeps matrices of {n_obs} x {n_obs}, "
             f"{n_bytes / 1e9:.3g} GB, but {MAX_BYTES / 1e9:.3g} GB are the limit: {instead}"
         )
     if not closed_form and n_fits > MAX_FITS:
         raise ValueError(
-            f"LeavePairOutTest needs {n_fits} fits for one labeling alone, one for each pair, "
-            f"but {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
+            f"{call('LeavePairOutTest')} needs {n_fits} fits for one labeling alone, one for each "
+            f"pair, but {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
             "(ridge, kernel_ridge, knn, lda)"
         )
 
@@ -214,8 +218,8 @@ def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
     """Refuse too few clusters, or a single labeling."""
     if clusters.n_groups < 4:
         raise ValueError(
-            f"groups names {clusters.n_groups} groups: without two of them, at least two must "
-            "remain to learn from"
+            f"{arg('groups')} names {clusters.n_groups} groups: without two of them, at least two "
+            "must remain to learn from"
         )
     if ExchangeableLabels.of(labels, clusters.groups.index).n_labelings == 1:
         raise ValueError(
@@ -236,7 +240,8 @@ def check_class_sizes(classes: Any, codes: Any) -> None:
     if sizes[smaller_class] < 2:
         label, n = classes.tolist()[smaller_class], int(sizes.sum())
         raise ValueError(
-            f"y contains the label {label!r} once: without it a rule has a single class to learn "
-            "from. Two or more are needed. For a score that is not learnt from these labels, use "
-            f"scipy.stats.mannwhitneyu(method='exact'): its smallest p-value is 1/{n}"
+            f"y contains the label {shown(label)} once: without it a rule has a single class to "
+            "learn from. Two or more are needed. For a score that is not learnt from these "
+            f"labels, use {term('scipy.stats.mannwhitneyu')} with its exact method: the smallest "
+            f"p-value is 1/{n}"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.codes.null_distributions import NullDistribution
+from ucvtest.common.words import arg
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes
 from ucvtest.methods.leave_pair_out.estimation import LeavePairOutEstimates
@@ -128,7 +129,10 @@ def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
         # Few draws, or few different ones, are then not a fault.
         return "ok"
     if null is not None and null.sampled and int(null.counts.sum()) < LEAST_PERMUTATIONS:
-        return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
+        return (
+            f"too few permutations to reject at the 5% level: raise {arg('n_permutations')} to 999 "
+            "or more"
+        )
     if null is not None and len(null.errors) == 1:
         return "degenerate: the number of errors is the same for all labelings"
     return "ok"
@@ -163,8 +167,8 @@ def _notes(
     if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, estimates) < 0:
         notes.append(
             f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
-            "cannot reject at the 5% level, even without an error: use pvalue='permutation', or "
-            "more data."
+            "cannot reject at the 5% level, even without an error: use "
+            f"{arg('pvalue', 'permutation')}, or more data."
         )
     if estimates.ties.get("distance_ties"):
         notes.append(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, has
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
@@ -81,7 +82,7 @@ class Task:
         folds = as_integer("n_folds", n_folds)
         if folds < 2 or ("kfold" in chosen_criteria and folds > n):
             raise ValueError(
-                f"n_folds must lie between 2 and {n_in_words} = {n}, got {n_folds}: use "
+                f"{arg('n_folds')} must lie between 2 and {n_in_words} = {n}, got {n_folds}: use "
                 f"{min(10, n)}, or criteria without 'kfold'"
             )
         left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
@@ -96,7 +97,9 @@ class Task:
             for learner in problem.learners.values()
         )
         if as_integer("n_permutations", n_permutations) < 1:
-            raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
+            raise ValueError(
+                f"{arg('n_permutations')} must be at least 1, got {n_permutations}: use 100"
+            )
         relabeling = (
             Relabeling.of(sample.target, clusters) if "permutation" in chosen_criteria else None
         )
@@ -138,10 +141,12 @@ class Task:
         )
         n_left_out = int(affordable_share * left_out) if left_out else self.n_left_out
         if min(n_permutations, n_left_out) < 1:
+            fewer = f"name fewer in {arg('criteria')}, " if has("criteria") else ""
+            workers = f"{arg('n_jobs')}, " if has("n_jobs") else ""
             raise ValueError(
-                f"max_seconds={max_seconds:g} allows about {affordable_fits} fits of each learner, "
-                f"too few for the criteria {', '.join(self.criteria)}: name fewer in criteria, "
-                "such as criteria=['permutation'], use quicker learners, n_jobs, or more seconds"
+                f"{arg('max_seconds', max_seconds)} allows about {affordable_fits} fits of each "
+                f"learner, too few for the criteria {', '.join(self.criteria)}: {fewer}use quicker "
+                f"learners, {workers}or more seconds"
             )
         return replace(self, n_permutations=n_permutations, n_left_out=n_left_out)
 
@@ -169,7 +174,7 @@ def _criteria(
     if sample.n_classes != 2:
         lacking["rademacher"] = "two classes"
     if loss.name != "squared":
-        lacking |= dict.fromkeys(("fpe", "vc"), "loss='squared'")
+        lacking |= dict.fromkeys(("fpe", "vc"), f"{arg('loss', 'squared')}")
     if grouped:
         lacking |= dict.fromkeys(("rademacher", "fpe", "vc"), "independent observations, no groups")
     explicit = (criterion,) if criteria is None else user_criteria
@@ -181,7 +186,7 @@ def _criteria(
                 if criterion_name not in lacking
             ]
             use = f"{', '.join(map(repr, applicable[:-1]))} or {applicable[-1]!r}"
-            raise ValueError(f"criterion={name!r} needs {lacking[name]}: use {use}")
+            raise ValueError(f"{arg('criterion', name)} needs {lacking[name]}: use {use}")
     return tuple(name for name in CRITERIA if name in user_criteria and name not in lacking)
 
 

@@ -12,6 +12,7 @@ from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_seconds, named_options
 from ucvtest.common.execution import Execution, progress_bar
+from ucvtest.common.words import arg
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem, warn_of_learners
@@ -419,7 +420,7 @@ def select_model(
     """
     several = isinstance(learners, (Sequence, Mapping)) and not isinstance(learners, str)
     if not several or not len(learners):
-        raise ValueError("learners must be a list or mapping of at least one learner")
+        raise ValueError("learners must be a list of at least one learner, or learners by name")
     names = tuple(learners) if isinstance(learners, Mapping) else ()
     loss = chosen_loss(loss, scoring)
     refuse(OF_LOSSES, Asked(metric=loss, scoring=scoring), "select_model")
@@ -457,8 +458,9 @@ def select_model(
         columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
         raise ValueError(
-            f"criterion={criterion!r:.60} does not exist for any of the learners: use ridge, "
-            "polynomial, kernel_ridge or smoother with loss='squared', or another criterion"
+            f"{arg('criterion', criterion)} does not exist for any of the learners: use ridge, "
+            f"polynomial, kernel_ridge or smoother with {arg('loss', 'squared')}, or another "
+            "criterion"
         )
     places, axis = _axis(user_complexity, columns)
     metric = task.loss

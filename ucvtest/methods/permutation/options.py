@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, check_is_float, check_seconds
+from ucvtest.common.words import arg, shown
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.time_budget import too_few_seconds
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
@@ -54,13 +55,13 @@ class PermutationOptions:
         check_choice("sampling", sampling, SAMPLINGS)
         if relabeling is not None and sampling != "permutation":
             raise ValueError(
-                f"sampling={sampling!r:.60} does not exist for groups, whose labels are not "
-                "independent: use sampling='permutation'"
+                f"{arg('sampling', sampling)} does not exist for groups, whose labels are not "
+                f"independent: use {arg('sampling', 'permutation')}"
             )
         if sampling == "rademacher" and sample.n_classes != 2:
             raise ValueError(
-                "sampling='rademacher' needs two classes, because labels are drawn by a fair coin: "
-                "use sampling='permutation'"
+                f"{arg('sampling', 'rademacher')} needs two classes, because labels are drawn by a "
+                f"fair coin: use {arg('sampling', 'permutation')}"
             )
         check_is_float("delta", delta, "0.05")
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
@@ -69,22 +70,24 @@ class PermutationOptions:
         check_seconds(max_seconds)
         if max_seconds is not None and isinstance(number, str):
             raise ValueError(
-                f"max_seconds does not apply with n_permutations={number!r:.60}, which fixes the "
-                "number of fits: use a number of permutations"
+                f"{arg('max_seconds')} does not apply with {arg('n_permutations', number)}, which "
+                "fixes the number of fits: use a number of permutations"
             )
         checked_stop = checked_stop_after(stop_after, number)
         if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about p-values, but sampling={sampling!r:.60} does "
-                "not give one: leave it out, or use sampling='permutation'"
+                f"{arg('stop_after', checked_stop)} is about p-values, but "
+                f"{arg('sampling', sampling)} does not give one: leave it out, or use "
+                f"{arg('sampling', 'permutation')}"
             )
         options = cls(number, sampling, float(delta), checked_stop, max_seconds)
         if options.exact:
             _check_enumeration(sample, learner, sampling, relabeling)
         if options.analytic and loss.name != "squared":
             raise ValueError(
-                f"n_permutations='analytic' needs squared loss, got loss={loss.name!r}: use "
-                "loss='squared', or a number of permutations"
+                f"{arg('n_permutations', 'analytic')} needs squared loss, got "
+                f"{arg('loss', loss.name)}: use {arg('loss', 'squared')}, or a number of "
+                "permutations"
             )
         return options
 
@@ -134,13 +137,13 @@ def _number(n_permutations: Any) -> int | str:
     if isinstance(n_permutations, str):
         if n_permutations not in ("exact", "analytic"):
             raise ValueError(
-                f"n_permutations={n_permutations!r:.60} is unknown: use an integer, 'exact' or "
+                f"{arg('n_permutations', n_permutations)} is unknown: use an integer, 'exact' or "
                 "'analytic'"
             )
         return n_permutations
     number = as_integer("n_permutations", n_permutations)
     if number < 1:
-        raise ValueError(f"n_permutations must be at least 1, got {number}: use 100")
+        raise ValueError(f"{arg('n_permutations')} must be at least 1, got {number}: use 100")
     return number
 
 
@@ -154,15 +157,15 @@ def _check_enumeration(
         number = relabeling.exchangeable.n_labelings
     if number > most_labelings:
         raise ValueError(
-            f"n_permutations='exact' needs {number} fits, more than {most_labelings}: use a number "
-            "of permutations, or 'analytic' for linear smoothers"
+            f"{arg('n_permutations', 'exact')} needs {number} fits, more than {most_labelings}: "
+            "use a number of permutations, or 'analytic' for linear smoothers"
         )
 
 
 def check_response(sample: Sample) -> None:
     """Refuse responses that cannot be permuted."""
     if sample.n_obs < 3:
-        raise ValueError(f"X has {sample.n_obs} observations: at least 3 are needed")
+        raise ValueError(f"{arg('X')} has {sample.n_obs} observations: at least 3 are needed")
     if sample.classes is None:
         if np.ptp(sample.target) == 0:
             raise ValueError(
@@ -174,6 +177,6 @@ def check_response(sample: Sample) -> None:
     if counts.min() < 2:
         label = sample.classes.tolist()[int(counts.argmin())]
         raise ValueError(
-            f"y has a single observation of class {label!r}: a class needs at least 2; drop it, "
-            "or merge classes"
+            f"y has a single observation of class {shown(label)}: a class needs at least 2; drop "
+            "it, or merge classes"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -97,7 +98,7 @@ def _status(options: PermutationOptions) -> str:
     if not isinstance(number, str) and number < LEAST_PERMUTATIONS:
         return (
             "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
-            f"raise n_permutations to at least {LEAST_PERMUTATIONS}"
+            f"raise {arg('n_permutations')} to at least {LEAST_PERMUTATIONS}"
         )
     return "ok"
 
@@ -220,13 +221,13 @@ def _notes(
         "standard error and no interval."
     ]
     if options.sampling != "permutation":
-        notes.append("No p-value: the null distribution needs sampling='permutation'.")
+        notes.append(f"No p-value: the null distribution needs {arg('sampling', 'permutation')}.")
     elif estimates.relabeled is None:
         notes.append("No p-value: the closed form has no null distribution; use permutations.")
     elif not options.exact and int(options.n_permutations) < LEAST_FOR_TEST:
         notes.append(
             f"With {options.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
-            "n_permutations to 999 for a test."
+            f"{arg('n_permutations')} to 999 for a test."
         )
     notes += budget_notes(options.n_permutations, options.n_requested, options.max_seconds)
     if estimates.sequence is not None:

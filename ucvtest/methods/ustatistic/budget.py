@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import comb
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
@@ -75,10 +76,10 @@ def check_budget(
         number = options.n_pairs
         purpose, other = _purpose(options), ""
         if number != "auto":
-            purpose, other = f"n_pairs={number!r:.60}", ", or use n_pairs='auto'"
+            purpose, other = f"{arg('n_pairs', number)}", f", or use {arg('n_pairs', 'auto')}"
         raise ValueError(
-            f"max_fits={max_fits} is too few: {purpose} needs at least {needed_fits} fits of "
-            f"{learners}: raise max_fits to {needed_fits} or more{other}"
+            f"{arg('max_fits', max_fits)} is too few: {purpose} needs at least {needed_fits} fits "
+            f"of {learners}: raise {arg('max_fits')} to {needed_fits} or more{other}"
         )
 
 
@@ -102,9 +103,12 @@ def within_memory(
         number = options.n_pairs
         purpose, remedy = _purpose(options), "a sample of fewer rows"
         if number != "auto":
-            purpose, remedy = f"n_pairs={number!r:.60}", "fewer pairs, or n_pairs='auto'"
+            purpose, remedy = (
+                (f"{arg('n_pairs', number)}"),
+                f"fewer pairs, or {arg('n_pairs', 'auto')}",
+            )
         raise ValueError(
-            f"metric={metric.name!r:.60} keeps predictions, and {purpose} needs {needed_fits} "
+            f"{arg('metric', metric.name)} keeps predictions, and {purpose} needs {needed_fits} "
             f"fits, but only {most_fits} can be kept with {n_obs} observations: use {remedy}"
         )
     return capped(options, most_fits)

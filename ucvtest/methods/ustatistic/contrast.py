@@ -3,6 +3,7 @@
 from typing import Any
 
 from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.words import arg
 from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.metrics.base import Metric
 from ucvtest.results.fields import CONTRASTS
@@ -12,15 +13,17 @@ def check_ratio(
     metric: Metric,
     *,
     paired: bool,
-    ratio: str = "contrast='ratio'",
-    difference: str = "contrast='difference'",
+    ratio: str | None = None,
+    difference: str | None = None,
 ) -> None:
     """Refuse a ratio unless it is of two positive mean losses.
 
     `ratio` and `difference` are the arguments in which the caller names them.
     """
+    ratio = ratio or arg("contrast", "ratio")
+    difference = difference or arg("contrast", "difference")
     if not paired:
-        raise ValueError(f"{ratio} compares two learners: pass other, or leave it out")
+        raise ValueError(f"{ratio} compares two learners: pass {arg('other')}, or leave it out")
     if not metric.is_mean:
         raise ValueError(
             f"{ratio} is about mean losses, but an AUC is not a mean loss (1/2 is chance): use "
@@ -28,13 +31,14 @@ def check_ratio(
         )
     if metric.linearised:
         raise ValueError(
-            f"{ratio} is about losses, but metric={metric.name!r:.60} is not a loss: use "
+            f"{ratio} is about losses, but {arg('metric', metric.name)} is not a loss: use "
             f"{difference}"
         )
     if metric.units is not None and metric.units.greater_is_better:
         raise ValueError(
-            f"{ratio} is about losses, but scoring={metric.units.name!r} is a score, whose ratio "
-            f"is not meaningful: use loss={metric.name!r} instead of scoring, or {difference}"
+            f"{ratio} is about losses, but {arg('scoring', metric.units.name)} is a score, whose "
+            f"ratio is not meaningful: use {arg('loss', metric.name)} instead of scoring, or "
+            f"{difference}"
         )
     if metric.counts_errors:
         raise ValueError(
@@ -44,8 +48,7 @@ def check_ratio(
     if not never_negative(metric):
         raise ValueError(
             f"{ratio} needs a loss that is never negative, such as squared, absolute or log, and "
-            f"of {metric.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
-            f"{difference}"
+            f"of {metric.name!r} nothing says so: give its bounds, or use {difference}"
         )
 
 
@@ -57,5 +60,7 @@ def null_value_of(contrast: Any, null_value: float | None) -> float | None:
     if null_value is None:
         return 1.0
     if is_number(null_value) and not null_value > 0:
-        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
+        raise ValueError(
+            f"{arg('null_value')} must be positive for a ratio, got {null_value:g}: use 1"
+        )
     return null_value

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -227,7 +228,7 @@ def _notes(
             "Few fits do not show whether the losses have a heavy tail. With 20 fits of each "
             "learner, 95% intervals for differences of squared and log losses contained the true "
             "value in 92% of simulated samples, 79% in the worst setting. Heavy tails affect "
-            "ratios (contrast='ratio') less.",
+            f"ratios ({arg('contrast', 'ratio')}) less.",
             "Few fits do not show heavy tails of losses: the interval can be too short.",
         )
     if not source.paired and interval.name == "hall_floor":

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, Self, get_args
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg
 from ucvtest.inference import quantity
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -152,8 +153,8 @@ class Interval:
             _check(interval_name, metric, paired=paired)
             if variance == "few" and interval_name in NEED_MANY_FITS:
                 raise ValueError(
-                    f"interval={interval_name!r} needs more information than few fits give: use "
-                    "interval='auto', or another variance"
+                    f"{arg('interval', interval_name)} needs more information than few fits give: "
+                    f"use {arg('interval', 'auto')}, or another variance"
                 )
             return cls(interval_name, interval_name, "it was requested", metric, paired, n_rows)
         suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
@@ -165,12 +166,12 @@ class Interval:
         check_choice("interval", interval_name, NAMES)
         if interval_name != "auto":
             raise ValueError(
-                f"interval={interval_name!r} is not for ratios, whose interval is on the log "
+                f"{arg('interval', interval_name)} is not for ratios, whose interval is on the log "
                 "scale: leave it out"
             )
         if not isinstance(variance, str) or variance not in OF_RATIOS:
             raise ValueError(
-                f"variance={variance!r:.60} is not for ratios, which have 'jackknife' and 'few': "
+                f"{arg('variance', variance)} is not for ratios, which have 'jackknife' and 'few': "
                 "leave it out"
             )
         return cls(interval_name, "log", "it is the one for ratios", metric, paired=True)
@@ -188,8 +189,9 @@ class Interval:
         if self.requested_name != "wald" and (null_value < low or null_value > high):
             low, high = sorted((self._reported(low), self._reported(high)))
             raise ValueError(
-                f"null_value={self._reported(null_value):g} is not a value that the estimand can "
-                f"have, which {range_in_words((low, high))}: change it, or use interval='wald'"
+                f"{arg('null_value', self._reported(null_value))} is not a value that the estimand "
+                f"can have, which {range_in_words((low, high))}: change it, or use "
+                f"{arg('interval', 'wald')}"
             )
 
     def _reported(self, value: float) -> float:
@@ -199,9 +201,10 @@ class Interval:
         """Refuse sizes of samples and learning sets without the numbers that the rule needs."""
         if self.name == "stabilised" and not _has_slope(n_obs, learn_size):
             raise ValueError(
-                f"interval='stabilised' needs n <= {MAX_OBS_PAIR_EFFECTS} and learn_size <= "
-                f"{min(n_obs // 2, n_obs - 3)}, got n = {n_obs} and learn_size = {learn_size}: use "
-                "another learn_size, or interval='wald'"
+                f"{arg('interval', 'stabilised')} needs n <= {MAX_OBS_PAIR_EFFECTS} and "
+                f"{arg('learn_size')} <= {min(n_obs // 2, n_obs - 3)}, got n = {n_obs} and "
+                f"learn_size = {learn_size}: use another {arg('learn_size')}, or "
+                f"{arg('interval', 'wald')}"
             )
 
     @property
@@ -275,8 +278,8 @@ class Interval:
             if self.name in OFF_CENTER and _is_off_center(studentised):
                 scale = OFF_CENTER[self.name]
                 text = Note(
-                    f"{text} It is not symmetric about the estimate; interval='wald' is.",
-                    f"The interval is asymmetric ({scale}); see interval='wald'.",
+                    f"{text} It is not symmetric about the estimate; {arg('interval', 'wald')} is.",
+                    f"The interval is asymmetric ({scale}); see {arg('interval', 'wald')}.",
                     importance=1,
                 )
             listed.append(text)
@@ -288,15 +291,15 @@ class Interval:
             units = self.metric.units
             slope = shape.slope if units is None else shape.slope / units.slope
             listed.append(
-                f"The slope of the logarithm of the standard error, {slope:.2g}, has a "
-                f"Monte-Carlo standard error of {shape.slope_error:.2g}, which can move an end of "
-                "the interval by a tenth of its length: raise n_pairs (or lower tol)."
+                f"The slope of the logarithm of the standard error, {slope:.2g}, has a Monte-Carlo "
+                f"standard error of {shape.slope_error:.2g}, which can move an end of the interval "
+                f"by a tenth of its length: raise {arg('n_pairs')} (or lower {arg('tol')})."
             )
         if self.name == "hall_floor" and shape is not None:
             listed.append(
                 "The upper limit allows for a heavy tail that this sample may not contain; "
-                "interval='hall' trusts the skewness of this sample, and has a lower coverage with "
-                "such a tail."
+                f"{arg('interval', 'hall')} trusts the skewness of this sample, and has a lower "
+                "coverage with such a tail."
             )
         if self.name == "log1m" and self.metric.name == "r2":
             listed.append(R2_IS_SHORT)
@@ -326,8 +329,8 @@ class Interval:
                 listed.append(
                     "With heavy-tailed losses, intervals for a difference miss the true value too "
                     "often: in simulations, 95% intervals contained it in 88% of the samples. "
-                    "Intervals for the ratio of the same expected losses (contrast='ratio') "
-                    "contained it in 95%."
+                    "Intervals for the ratio of the same expected losses "
+                    f"({arg('contrast', 'ratio')}) contained it in 95%."
                 )
         return listed
 
@@ -398,8 +401,8 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
             known_intervals.append("logit")
         if name not in known_intervals:
             raise ValueError(
-                f"interval={name!r} is not for metric={metric.name!r:.60} of {whom}: use "
-                f"interval='auto', or {' or '.join(map(repr, known_intervals))}"
+                f"{arg('interval', name)} is not for {arg('metric', metric.name)} of {whom}: use "
+                f"{arg('interval', 'auto')}, or {' or '.join(map(repr, known_intervals))}"
             )
         return
     requirements = {
@@ -412,8 +415,8 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
     requirement, fits = requirements.get(name, ("", True))
     if not fits or (paired and name not in ("wald", "stabilised", "hall")):
         raise ValueError(
-            f"interval={name!r} is for {requirement}, but this is about loss {metric.name!r} of "
-            f"{whom}: use interval='auto'"
+            f"{arg('interval', name)} is for {requirement}, but this is about loss {metric.name!r} "
+            f"of {whom}: use {arg('interval', 'auto')}"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ucvtest.common.checks import as_integer
+from ucvtest.common.words import arg
 from ucvtest.kernels.ustatistic.kappa import OverlapFit
 from ucvtest.methods.ustatistic.estimation import Sampler, complete_sums, in_parts, most_pairs
 from ucvtest.stats.monte_carlo import mean_error
@@ -76,18 +77,19 @@ class KappaProfile:
     def _weights(self, n: int) -> np.ndarray:
         m = self.learn_size + 1
         if as_integer("n", n) < m:
-            raise ValueError(f"n must be at least learn_size + 1 = {m}, got {n}")
+            raise ValueError(f"{arg('n')} must be at least {arg('learn_size')} + 1 = {m}, got {n}")
         if 0 not in self.c:
             raise ValueError(
                 "the profile does not contain kappa_0, the squared expectation, which needs a "
-                f"sample of 2 * learn_size + 2 = {2 * m} observations or more: use a smaller "
-                "learn_size"
+                f"sample of 2 * {arg('learn_size')} + 2 = {2 * m} observations or more: use a "
+                f"smaller {arg('learn_size')}"
             )
         alpha = {c: comb(m, c) * comb(n - m, m - c) / comb(n, m) for c in range(m + 1)}
         missing = [c for c in range(1, m + 1) if alpha[c] > 0 and c not in self.c]
         if missing:
             raise ValueError(
-                f"the profile does not contain kappa_c for c = {missing}: use c_values=None"
+                f"the profile does not contain kappa_c for c = {missing}: leave {arg('c_values')} "
+                "out"
             )
         weights = {**alpha, 0: alpha[0] - 1.0}
         return np.array([weights[c] for c in self.c])

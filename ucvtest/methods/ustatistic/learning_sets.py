@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.memo import memoised
+from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
@@ -92,7 +93,7 @@ class LearningSets:
         if n_classes > 2:
             raise ValueError(
                 f"the AUC of {n_classes} classes needs learning sets within the classes, which "
-                "UStatisticTest draws itself: leave design out"
+                f"{call('UStatisticTest')} draws itself: leave {arg('design')} out"
             )
         splits = GivenSplits.of(design)
         within_classes = ClassSizes.of_splits(splits, question.target)

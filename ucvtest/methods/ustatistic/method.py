@@ -271,8 +271,8 @@ class UStatisticTest(HypothesisTest):
     in_short = "all learning sets of one size"
     r_function = "ustat_test"
     needs = Needs(
-        designs="random splits with learning sets of one size (RandomSplits, DisjointSets), with "
-        "the loss of every observation tested; scores under random splits with the same number of "
+        designs="random splits with learning sets of one size, or disjoint ones, with the loss of "
+        "every observation tested; scores under random splits with the same number of "
         "each class in every learning set",
         metrics=("loss", "auc", "metric"),
         contrasts=CONTRASTS,

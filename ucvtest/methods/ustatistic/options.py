@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ucvtest.common.checks import as_integer, check_is_float, check_seconds
+from ucvtest.common.words import arg, call, shown
 from ucvtest.inference.question import Question
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.interval import (
@@ -107,21 +108,23 @@ class UStatisticOptions:
             if variance == "few" and max_seconds is None and max_fits < MAX_FITS_JITTED:
                 max_fits = 2 * len(learners) * FEW_PAIRS
         elif as_integer("max_fits", max_fits) < 4:
-            raise ValueError(f"max_fits must be at least 4, got {max_fits}")
+            raise ValueError(f"{arg('max_fits')} must be at least 4, got {max_fits}")
         check_is_float("tol", tol, "0.05")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
-            raise ValueError(f"tol must lie between 0 and 1, got {tol!r:.60}: use 0.05 for 5%")
+            raise ValueError(
+                f"{arg('tol')} must lie between 0 and 1, got {tol!r:.60}: use 0.05 for 5%"
+            )
         number = _n_pairs(n_pairs)
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "few":
             _check_few_pairs(number)
         if number == "exact":
-            remedy = "raise max_fits, or use n_pairs='auto'"
+            remedy = f"raise {arg('max_fits')}, or use {arg('n_pairs', 'auto')}"
             sizes.check_enumeration(len(learners), max_fits, remedy)
         if max_seconds is not None and number != "auto":
             raise ValueError(
-                f"max_seconds does not apply with n_pairs={number!r:.60}, which fixes the number "
-                "of fits: use n_pairs='auto'"
+                f"{arg('max_seconds')} does not apply with {arg('n_pairs', number)}, which fixes "
+                f"the number of fits: use {arg('n_pairs', 'auto')}"
             )
         option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
         return cls(*option_values, max_seconds=max_seconds)
@@ -140,16 +143,18 @@ class UStatisticOptions:
         """Check the options of a test whose losses are given: only the variance can be chosen."""
         if n_pairs not in ("auto", given_sets.n_pairs):
             raise ValueError(
-                f"n_pairs={n_pairs!r:.60}, but the given losses are of {given_sets.n_pairs} pairs: "
-                "leave it out"
+                f"{arg('n_pairs', n_pairs)}, but the given losses are of {given_sets.n_pairs} "
+                "pairs: leave it out"
             )
         if tol != DEFAULT_TOL:
-            raise ValueError(f"tol={tol!r:.60} does not apply when losses are given: leave it out")
+            raise ValueError(
+                f"{arg('tol', tol)} does not apply when losses are given: leave it out"
+            )
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "asymptotic":
             raise ValueError(
-                "variance='asymptotic' needs further fits, but losses are given: use 'midpoint' or "
-                "'jackknife'"
+                f"{arg('variance', 'asymptotic')} needs further fits, but losses are given: use "
+                "'midpoint' or 'jackknife'"
             )
         in_pairs = (
             given_sets.n_sets == 1
@@ -158,13 +163,14 @@ class UStatisticOptions:
         )
         if variance_name == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
             raise ValueError(
-                f"variance='few' needs learning sets in {LEAST_ROUNDS} disjoint pairs or more: use "
-                "losses of uv.designs.DisjointSets(n_sets=1), or variance='jackknife'"
+                f"{arg('variance', 'few')} needs learning sets in {LEAST_ROUNDS} disjoint pairs or "
+                f"more: use losses of {call('designs.DisjointSets', arg('n_sets', 1))}, or "
+                f"{arg('variance', 'jackknife')}"
             )
         if variance_name in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
             raise ValueError(
-                f"variance={variance_name!r} needs learning sets in disjoint pairs: use losses of "
-                "uv.designs.DisjointSets, or variance='jackknife'"
+                f"{arg('variance', variance_name)} needs learning sets in disjoint pairs: use "
+                f"losses of {call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
             )
         return cls(
             given_sets.n_pairs, variance_name, variance, DEFAULT_TOL, 0, interval, given_sets
@@ -213,10 +219,13 @@ class UStatisticOptions:
 
 def _check_few_pairs(number: NumberOfPairs) -> None:
     if number == "exact":
-        raise ValueError("variance='few' is of random pairs: use n_pairs='auto' or a number")
+        raise ValueError(
+            f"{arg('variance', 'few')} is of random pairs: use {arg('n_pairs', 'auto')} or a number"
+        )
     if number != "auto" and number < LEAST_ROUNDS:
         raise ValueError(
-            f"variance='few' needs n_pairs of at least {LEAST_ROUNDS}, got {number}: use 10 or more"
+            f"{arg('variance', 'few')} needs {arg('n_pairs')} of at least {LEAST_ROUNDS}, got "
+            f"{number}: use 10 or more"
         )
 
 
@@ -238,12 +247,13 @@ class ProfileOptions:
         sizes = learning_sets.sizes
         if learning_sets.contrast == "ratio":
             raise ValueError(
-                "kappa_profile is about a mean of loss differences: use contrast='difference'"
+                "kappa_profile is about a mean of loss differences: use "
+                f"{arg('contrast', 'difference')}"
             )
         if question.metric.linearised:
             raise ValueError(
-                f"kappa_profile is about a mean of losses, which metric="
-                f"{question.metric.name!r:.60} is not: use a loss"
+                "kappa_profile is about a mean of losses, which "
+                f"{arg('metric', question.metric.name)} is not: use a loss"
             )
         if not isinstance(sizes, Sizes):
             raise ValueError(
@@ -251,13 +261,13 @@ class ProfileOptions:
             )
         if question.clusters is not None and question.clusters.offset is not None:
             raise ValueError(
-                "kappa_profile is about a mean of losses, and group_weight='row' makes it a ratio: "
-                "use 'group'"
+                f"kappa_profile is about a mean of losses, and {arg('group_weight', 'row')} makes "
+                "it a ratio: use 'group'"
             )
         if question.worth:
             raise ValueError(
                 "kappa_profile is about a mean of losses over rows that count alike: leave "
-                "weights out, or pass weights={'fit': ...}"
+                f"{arg('weights')} out, or pass weights for 'fit' alone"
             )
         return cls._of_means(sizes, tuple(question.learners.values()), c_values, n_pairs)
 
@@ -267,7 +277,9 @@ class ProfileOptions:
     ) -> Self:
         needed_overlaps = _c_values(c_values, sizes)
         if isinstance(n_pairs, str) and n_pairs != "exact":
-            raise ValueError(f"n_pairs={n_pairs!r:.60} is unknown here: use an integer or 'exact'")
+            raise ValueError(
+                f"{arg('n_pairs', n_pairs)} is unknown here: use an integer or 'exact'"
+            )
         number = _n_pairs(n_pairs)
         if isinstance(number, int):
             return cls(sizes, needed_overlaps, number)
@@ -275,8 +287,8 @@ class ProfileOptions:
         sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
         if not sizes.disjoint:
             raise ValueError(
-                f"n_pairs='exact' needs n >= 2 * learn_size + 2 here, got n = {sizes.n_obs} and "
-                f"learn_size = {sizes.learn_size}: use a number of pairs"
+                f"{arg('n_pairs', 'exact')} needs n >= 2 * {arg('learn_size')} + 2 here, got n = "
+                f"{sizes.n_obs} and learn_size = {sizes.learn_size}: use a number of pairs"
             )
         return cls(sizes, needed_overlaps, None)
 
@@ -312,12 +324,12 @@ def _n_pairs(n_pairs: Any) -> NumberOfPairs:
     if isinstance(n_pairs, str):
         if n_pairs not in ("auto", "exact"):
             raise ValueError(
-                f"n_pairs={n_pairs!r:.60} is unknown: use an integer, 'auto' or 'exact'"
+                f"{arg('n_pairs', n_pairs)} is unknown: use an integer, 'auto' or 'exact'"
             )
         return "auto" if n_pairs == "auto" else "exact"
     number = as_integer("n_pairs", n_pairs)
     if number < 2:
-        raise ValueError(f"n_pairs must be at least 2, got {number}: use 'auto'")
+        raise ValueError(f"{arg('n_pairs')} must be at least 2, got {number}: use 'auto'")
     return number
 
 
@@ -328,10 +340,13 @@ def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
     if c_values is None:
         return tuple(range(lowest, m + 1))
     if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
-        raise ValueError(f"c_values must be a sequence of integers, got {c_values!r:.60}: use None")
+        raise ValueError(
+            f"c_values must be a sequence of integers, got {shown(c_values)}: leave it out"
+        )
     overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
     if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:
         raise ValueError(
-            f"c_values must be integers from {lowest} to {m} = learn_size + 1, got {list(c_values)}"
+            f"c_values must be integers from {lowest} to {m} = {arg('learn_size')} + 1, got "
+            f"{list(c_values)}"
         )
     return overlaps

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.common.words import call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of, folds_of
 from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets
@@ -110,7 +111,7 @@ def given_sets(design: Design) -> GivenPairs | GivenSplits:
         numbers = f"{low}" if low == high else f"{low} to {high}"
         raise ValueError(
             f"the design learns from {numbers} of {n} observations at a time, and the test needs "
-            "one size, with two left to be tested: use uv.designs.RandomSplits"
+            f"one size, with two left to be tested: use {call('designs.RandomSplits')}"
         )
     pairs_or_splits: GivenPairs | GivenSplits = GivenSplits.of(design)
     if Sizes(n, low).disjoint:
@@ -119,7 +120,8 @@ def given_sets(design: Design) -> GivenPairs | GivenSplits:
     if pairs_or_splits.n_draws < 2:
         raise ValueError(
             "the design has one draw, and a Monte-Carlo error needs several: use "
-            "uv.designs.RandomSplits, or uv.designs.DisjointSets with a larger n_draws"
+            f"{call('designs.RandomSplits')}, or {call('designs.DisjointSets')} with a larger "
+            "n_draws"
         )
     return pairs_or_splits
 

@@ -39,7 +39,7 @@ from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
 
 METHOD = "U-statistic test of the ratio of complete error estimates"
-NO_RATIO = "no ratio: the mean loss of a learner is 0; use contrast='difference'"
+NO_RATIO = "no ratio: the mean loss of a learner is 0; use the contrast 'difference'"
 IN_PROPORTION = "degenerate: the variance estimate is zero, the losses are in proportion"
 OF_LOGARITHM = "The standard error and the variance are those of the logarithm of the ratio."
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference import quantity
@@ -42,14 +43,14 @@ for a note that says what that means."""
 NOTABLE = 0.05
 """Part of the standard error from which on a Monte-Carlo difference is explained."""
 
-REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
+REMEDY_PAIRS = "raise n_pairs or, if it is 'auto', max_fits"
 FLOORED = (
     "The variance was set conservatively high: four times its Monte-Carlo error or, if the draws "
     "do not determine it at all, the jackknife with their noise. The interval is wider than "
-    "necessary; raise n_pairs (or, with n_pairs='auto', max_fits)."
+    "necessary; raise n_pairs or, if it is 'auto', max_fits."
 )
-REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
-REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
+REMEDY_DRAWS = "use losses of more draws"
+REMEDY_SPLITS = "use losses of more splits"
 
 
 def answer_of(
@@ -297,13 +298,13 @@ def _status(
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
-            f"use variance={other!r:.60}"
+            f"use {arg('variance', other)}"
         )
     if not reliable(estimates.estimates, name):
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
             f"is above a quarter of it ({variance:.2g}); {remedy}"
-            + (", or use variance='jackknife'" if name in NEED_DISJOINT else "")
+            + (f", or use {arg('variance', 'jackknife')}" if name in NEED_DISJOINT else "")
         )
     return "ok"
 
@@ -335,7 +336,7 @@ def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
     if options.variance in ("unbiased", "asymptotic"):
         yield Note(
             f"With the {options.variance} variance and the normal reference, the test rejects too "
-            "often at small n; variance='midpoint' keeps its level better.",
+            f"often at small n; {arg('variance', 'midpoint')} keeps its level better.",
             f"With the {options.variance} variance the test rejects too often at small n.",
         )
 

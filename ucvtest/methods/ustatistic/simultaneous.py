@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.words import arg, call
 from ucvtest.evaluation.kept_predictions import source_of
 from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.evaluation.problem import Problem
@@ -114,28 +115,30 @@ class JointRun:
         first_test = next(iter(tests.values()))
         if options.get("max_seconds") is not None:
             raise ValueError(
-                "max_seconds of a test is not for correction='simultaneous', which fits all "
-                "learners together: pass it to uv.compare, or use max_fits"
+                f"{arg('max_seconds')} of a test is not for {arg('correction', 'simultaneous')}, "
+                f"which fits all learners together: pass it to {call('compare')}, or use "
+                f"{arg('max_fits')}"
             )
         sizes = _joint_sizes(first_test.learning_sets)
         if any(
             hypothesis_test.learning_sets.contrast == "ratio" for hypothesis_test in tests.values()
         ):
-            raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
+            raise ValueError(f"{arg('correction', 'simultaneous')} is not for ratios: use 'holm'")
         clusters = first_test.question.clusters
         if clusters is not None and first_test.question.metric.linearised:
             raise ValueError(
-                "correction='simultaneous' is not for metrics of clusters, in which all rows have "
-                "the same weight: use 'holm'"
+                f"{arg('correction', 'simultaneous')} is not for metrics of clusters, in which all "
+                "rows have the same weight: use 'holm'"
             )
         if clusters is not None and clusters.offset is not None:
             raise ValueError(
-                "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
+                f"{arg('correction', 'simultaneous')} is not for {arg('group_weight', 'row')}: use "
+                "'group', or 'holm'"
             )
         if first_test.question.worth:
             raise ValueError(
-                "correction='simultaneous' is not for weights in the loss: use weights={'fit': "
-                "...}, or correction='holm'"
+                f"{arg('correction', 'simultaneous')} is not for weights in the loss: use weights "
+                f"for 'fit' alone, or {arg('correction', 'holm')}"
             )
         places = {name: learner_index for learner_index, name in enumerate(names)}
         joined = {
@@ -356,13 +359,13 @@ def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
         return sizes
     if not isinstance(sizes, ClassSizes):
         raise ValueError(
-            "correction='simultaneous' is not for the AUC of several classes, or of clusters "
-            "with rows of both: use 'holm'"
+            f"{arg('correction', 'simultaneous')} is not for the AUC of several classes, or of "
+            "clusters with rows of both: use 'holm'"
         )
     if sizes.singles_only:
         raise ValueError(
-            f"correction='simultaneous' with loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, "
-            f"got n = {sizes.n_obs}: use 'holm'"
+            f"{arg('correction', 'simultaneous')} with {arg('loss', 'auc')} needs n <= "
+            f"{MAX_OBS_PAIR_EFFECTS}, got n = {sizes.n_obs}: use 'holm'"
         )
     return sizes
 
@@ -371,13 +374,13 @@ def _check_options(options: UStatisticOptions, n_obs: int, n_learners: int) -> N
     """Refuse requests without a joint form, before the first fit."""
     if options.n_pairs == "exact":
         raise ValueError(
-            "correction='simultaneous' needs random learning sets, but n_pairs is 'exact': leave "
-            "it out"
+            f"{arg('correction', 'simultaneous')} needs random learning sets, but {arg('n_pairs')} "
+            "is 'exact': leave it out"
         )
     if options.variance not in JOINT_VARIANCES:
         raise ValueError(
-            f"correction='simultaneous' has no variance={options.variance!r}: use 'midpoint' or "
-            "'jackknife' or 'few'"
+            f"{arg('correction', 'simultaneous')} has no {arg('variance', options.variance)}: use "
+            "'midpoint' or 'jackknife' or 'few'"
         )
     needed_bytes = 8 * 8 * n_learners * n_obs**2
     if (
@@ -387,5 +390,6 @@ def _check_options(options: UStatisticOptions, n_obs: int, n_learners: int) -> N
     ):
         raise ValueError(
             f"the effects of pairs of {n_obs} observations for {n_learners} learners take "
-            f"{needed_bytes / 1e9:.3g} GB of memory: use variance='jackknife', or fewer learners"
+            f"{needed_bytes / 1e9:.3g} GB of memory: use {arg('variance', 'jackknife')}, or fewer "
+            "learners"
         )

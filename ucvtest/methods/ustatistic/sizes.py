@@ -5,6 +5,7 @@ from math import comb
 from typing import Any, Self
 
 from ucvtest.common.checks import as_integer
+from ucvtest.common.words import arg
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 from ucvtest.stats.jackknife import has_pair_effects
@@ -41,14 +42,14 @@ class Sizes:
     def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
         """The sizes that a user asks for; without a learning-set size the default."""
         if n_obs < 4:
-            raise ValueError(f"X has {n_obs} {units}: at least 4 are needed")
+            raise ValueError(f"{arg('X')} has {n_obs} {units}: at least 4 are needed")
         largest = n_obs // 2 - 1
         if learn_size is None:
             return cls(n_obs, largest)
         size = as_integer("learn_size", learn_size)
         if not 1 <= size < n_obs - 1:
             raise ValueError(
-                f"learn_size must lie between 1 and n - 2 = {n_obs - 2}, got {size}: use "
+                f"{arg('learn_size')} must lie between 1 and n - 2 = {n_obs - 2}, got {size}: use "
                 f"{largest}, the largest for which every variance exists, or leave it out"
             )
         return cls(n_obs, size)
@@ -76,27 +77,30 @@ class Sizes:
             return "midpoint" if self.pair_effects and suits else "jackknife"
         if not isinstance(variance, str) or variance not in (*VARIANCES, "few"):
             known_variances = ", ".join(("auto", *VARIANCES, "few"))
-            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known_variances}")
+            raise ValueError(
+                f"{arg('variance', variance)} is unknown: use one of {known_variances}"
+            )
         if self.pairs and variance not in OF_PAIRS:
             raise ValueError(
-                f"variance={variance!r} is not for metrics that compare pairs of observations, "
-                "which have 'jackknife' and 'few': leave it out"
+                f"{arg('variance', variance)} is not for metrics that compare pairs of "
+                "observations, which have 'jackknife' and 'few': leave it out"
             )
         if variance in NEED_DISJOINT and not self.disjoint:
             raise ValueError(
-                f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
-                f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
+                f"{arg('variance', variance)} needs n >= 2 * {arg('learn_size')} + 2, got n = {n} "
+                f"and learn_size = {g}: use {arg('learn_size')} <= {n // 2 - 1}, or "
+                f"{arg('variance', 'jackknife')}"
             )
         if variance == "midpoint" and not self.pair_effects:
             raise ValueError(
-                f"variance='midpoint' needs at most half of the observations to learn from, got "
-                f"learn_size = {g} and n = {n}: use learn_size <= {min(n // 2, n - 3)}, or "
-                "variance='jackknife'"
+                f"{arg('variance', 'midpoint')} needs at most half of the observations to learn "
+                f"from, got learn_size = {g} and n = {n}: use {arg('learn_size')} <= "
+                f"{min(n // 2, n - 3)}, or {arg('variance', 'jackknife')}"
             )
         if variance in NEED_PAIR_EFFECTS and n > MAX_OBS_PAIR_EFFECTS:
             raise ValueError(
-                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
-                "variance='jackknife', which hardly differs from it there"
+                f"{arg('variance', variance)} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
+                f"{arg('variance', 'jackknife')}, which hardly differs from it there"
             )
         return str(variance)
 
@@ -106,10 +110,11 @@ class Sizes:
         n_fits = comb(n, g) * n_learners
         if n_fits > max_fits:
             raise ValueError(
-                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+                f"{arg('n_pairs', 'exact')} needs {n_fits} fits, {arg('max_fits')} is {max_fits}: "
+                f"{remedy}"
             )
         if self.pair_effects and comb(n, g + 1) > MAX_SUBSETS:
             raise ValueError(
-                f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
+                f"{arg('n_pairs', 'exact')} needs {comb(n, g + 1)} subsets in memory, more than "
                 f"{MAX_SUBSETS}: use random pairs"
             )

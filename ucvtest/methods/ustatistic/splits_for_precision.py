@@ -3,6 +3,7 @@
 import math
 
 from ucvtest.common.checks import check_number
+from ucvtest.common.words import arg
 
 
 def resamples_for_precision(
@@ -54,5 +55,5 @@ def resamples_for_precision(
         raise ValueError(f"low must be below high, got {low} and {high}")
     per_square = (high - low) ** 2 * math.log(2 / (1 - confidence)) / 2
     if precision < 1e-100 or not math.isfinite(per_square / precision**2):
-        raise ValueError(f"precision={precision:g} needs more resamples than can be counted")
+        raise ValueError(f"{arg('precision', precision)} needs more resamples than can be counted")
     return math.ceil(per_square / precision**2)

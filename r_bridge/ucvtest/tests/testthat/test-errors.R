@@ -136,7 +136,7 @@ test_that("errors of Python are classed conditions with the user's call", {
   expect_s3_class(error, c("python_ValueError", "python_error", "error", "condition"),
                   exact = TRUE)
   expect_equal(conditionCall(error), quote(ustat_test(x, y, "lda", learn_size = 0L)))
-  whole <- "60 different whole numbers .*: pass loss = \"squared\" .* loss = \"zero_one\" or factor\\(y\\) if they are"
+  whole <- "60 different whole numbers .*: pass loss = \"squared\" .* loss = \"zero_one\" if they are labels, or factor\\(y\\)"
   expect_refused(
     ustat_test(x, y, "lda", learn_size = 0L) ~ "^learn_size ",
     ustat_test(x, y, "lda", n_pairs = 2.5) ~ "^n_pairs ",

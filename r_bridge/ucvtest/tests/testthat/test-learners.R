@@ -92,7 +92,7 @@ test_that("what is no learner is refused with a hint", {
   expect_refused(
     run(MASS::rlm) ~ "is a function\\(x, ...\\), and a learner is .*for lda write \"MASS::lda\"",
     run(glmnet::glmnet) ~ "or use cv.glmnet, which chooses one",
-    run("rf") ~ "functions of R are \"glm\", \"ranger\", \"rpart\" and others of \\?learners, or by package",
+    run("rf") ~ "a function of R, such as \"glm\", \"ranger\" or by package \"MASS::lda\", see \\?learners",
     run("nopackage::f") ~ "R package 'nopackage' is not installed",
     run("MASS::ldaa") ~ mean_of("MASS::lda"),
     run("e1071::SVM") ~ mean_of("e1071::svm"),

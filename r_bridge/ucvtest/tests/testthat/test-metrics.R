@@ -76,8 +76,8 @@ test_that("what a metric cannot be is refused in words of R", {
     hold_out_test(mtcars["wt"], mtcars$mpg, "ridge", metric = "Rsquared") ~ "the squared correlation",
     hold_out_test(area) ~ "^'auc' keeps decision scores",
     mcnemar_learners_test(of(metric = "mcc")) ~ "not for mcnemar_learners_test\\(\\): use ustat_test",
-    compare_learners(of(), metric = "kap") ~ "these losses keep no predictions: make them with metric = ",
-    several("f1") ~ "name one, as in 'f1\\[\"ill\"\\]', or an average, as in \"f1_macro\"",
+    compare_learners(of(), metric = "kap") ~ "these losses keep no predictions: make them with metric, such as metric = ",
+    several("f1") ~ "name one, as in 'f1\\[\"ill\"\\]', or an average, as in 'f1_macro'",
     several("f_meas") ~ "yardstick has another number: use \"f1_macro\"",
     several("kappa_linear") ~ no_order,
     # Levels that happen to be in the order of the alphabet declare none either.

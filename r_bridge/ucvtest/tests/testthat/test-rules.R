@@ -50,7 +50,7 @@ test_that("predictions that no label is like are refused in words of R", {
     rule(pima$y, 1 * high, weights = 1:3) ~ "'weights' must be",
     rule(pima$y, 1 * high, fold = 1:3) ~ "'fold' must be one label for each of 332 rows, got",
     rule(pima$y == 1, data.frame(a = NA)) ~ "'predictions\\$a' has missing values in 1 row:",
-    rule(1:20, data.frame(a = 1:20)) ~ "y contains 20 .*loss = \"squared\" .*factor\\(y\\) if they are labels",
+    rule(1:20, data.frame(a = 1:20)) ~ "y contains 20 .*loss = \"squared\" .*if they are labels, or factor\\(y\\)",
     ustat_test(pima[1:7], pima$type, "glm", loss = function(y) 1) ~
       "'loss' must be function\\(y, prediction\\), got a function of 1 argument")
   expect_equal(rule(1:20, list(a = 20:1), loss = "zero_one")$means[1L], 1)

@@ -54,7 +54,7 @@ test_that("learners that are not known to learn survival times are refused", {
   expect_refused(
     learnt(survival::survreg, "brier(400)") ~ "fit of class 'survreg' .* returns the probability of an event by",
     learnt(own, "harrell") ~ "fit of class 'own' .* r_learner\\(f, predict_type = \"risk\"\\)",
-    learnt("lda", "harrell") ~ "use 'cox', coxph, \"glmnet\", \"ranger\", \"rfsrc\" or a function\\(x, y, xnew\\)",
+    learnt("lda", "harrell") ~ "use 'cox', or coxph, \"glmnet\", \"ranger\", \"rfsrc\" or a function\\(x, y, xnew\\)",
     learnt(spec, "harrell") ~ "learner model_spec is not known to learn survival times",
     learnt("cox", "brier(5000)") ~ "has no value for these survival times, as nobody is followed up to 5000",
     evaluate_learners(x, times, "cox") ~ "metric = \"harrell\", see \\?metrics")

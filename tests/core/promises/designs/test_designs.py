@@ -135,7 +135,7 @@ def test_leave_pair_out_serves_scikit_learn(rng):
         LogisticRegression(), X, y, cv=designs.LeavePairOut(), scoring="roc_auc"
     )
     assert len(scores) == 18
-    with pytest.raises(ValueError, match="LeavePairOut needs two classes, but y has 3"):
+    with pytest.raises(ValueError, match="leaving every pair out needs two classes, but y has 3"):
         list(designs.LeavePairOut().split(X, [0, 1, 2]))
 
 

@@ -246,7 +246,7 @@ def test_naive_bayes_adds_what_scikit_learn_adds_to_the_variances():
 def test_naive_bayes_without_variation_names_the_remedy():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0]])
     sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
-    with pytest.raises(ValueError, match="no feature varies in that learning set: raise learn_si"):
+    with pytest.raises(ValueError, match="no feature varies in that learning set: learn from more"):
         evaluate(sample, "gaussian_nb", "score", np.array([[1, 1, 1, 1, 0, 0]], dtype=bool))
 
 

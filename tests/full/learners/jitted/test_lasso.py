@@ -363,7 +363,7 @@ def test_without_numba(colon, monkeypatch):
     monkeypatch.setitem(sys.modules, "ucvtest.learners.solvers.compiled_logistic", None)
     learning = learning_sets(colon, 26, 3)
     assert np.isfinite(lasso(0.08).scores(lasso(0.08).prepare(colon), learning)).all()
-    message = "compiled=True needs Numba: pip install 'ucvtest[fast]', or leave compiled out"
+    message = "compiled learners need Numba: pip install 'ucvtest[fast]', or leave compiled out"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         lasso(0.08, compiled=True)
 

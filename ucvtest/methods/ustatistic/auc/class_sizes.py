@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.common.words import arg, call, shown
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
@@ -53,7 +54,7 @@ class AnySizes(WithinClasses, ABC):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return "loss='auc'"
+        return f"{arg('loss', 'auc')}"
 
     @property
     def n_scores(self) -> int:
@@ -127,19 +128,21 @@ class AnySizes(WithinClasses, ABC):
             return self._few()
         if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
-                f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
+                f"{arg('variance', variance)} does not exist for {self.about}: use one of auto, "
                 f"{', '.join(self.known_variances)}, few"
             )
         if variance != "jackknife" and self.singles_only:
             raise ValueError(
-                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {self.n_obs}: "
-                "use variance='jackknife', which hardly differs from it there"
+                f"{arg('variance', variance)} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = "
+                f"{self.n_obs}: use {arg('variance', 'jackknife')}, which hardly differs from it "
+                "there"
             )
         if variance == "midpoint" and not self.paired:
             listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
             raise ValueError(
-                f"variance='midpoint' needs at most half of each class to learn from, got {listed}:"
-                " use a smaller learn_size, or variance='jackknife'"
+                f"{arg('variance', 'midpoint')} needs at most half of each class to learn from, "
+                f"got {listed}: use a smaller {arg('learn_size')}, or "
+                f"{arg('variance', 'jackknife')}"
             )
         return variance
 
@@ -149,9 +152,9 @@ class AnySizes(WithinClasses, ABC):
             return "few"
         listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
         raise ValueError(
-            "variance='few' needs disjoint pairs of learning sets, with at most half of each "
-            f"class, got {listed}: use variance='jackknife'"
-            + (" or a smaller learn_size" if self.in_pairs else "")
+            f"{arg('variance', 'few')} needs disjoint pairs of learning sets, with at most half of "
+            f"each class, got {listed}: use {arg('variance', 'jackknife')}"
+            + (f" or a smaller {arg('learn_size')}" if self.in_pairs else "")
         )
 
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
@@ -159,7 +162,8 @@ class AnySizes(WithinClasses, ABC):
         n_fits = self.complete * n_learners
         if n_fits > max_fits:
             raise ValueError(
-                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+                f"{arg('n_pairs', 'exact')} needs {n_fits} fits, {arg('max_fits')} is {max_fits}: "
+                f"{remedy}"
             )
 
 
@@ -178,8 +182,8 @@ class ClassSizes(AnySizes):
         design = splits.design
         if design.n_obs > MAX_OBS_PAIR_EFFECTS:
             raise ValueError(
-                f"scores with loss='auc' need n <= {MAX_OBS_PAIR_EFFECTS}, got n = {design.n_obs}: "
-                "make the test from X and y, or use uv.InfluenceFunctionTest"
+                f"scores with {arg('loss', 'auc')} need n <= {MAX_OBS_PAIR_EFFECTS}, got n = "
+                f"{design.n_obs}: make the test from data, or use {call('InfluenceFunctionTest')}"
             )
         members, learnt = [np.flatnonzero(target == code) for code in (1, 0)], []
         for class_members in members:
@@ -188,8 +192,8 @@ class ClassSizes(AnySizes):
                 raise ValueError(
                     f"the design learns from {_range(sizes)} of {count} observations of a class, "
                     "but the test needs the same number in every split, at least one, with two "
-                    "left to be tested: use StratifiedShuffleSplit with a test_size that is in "
-                    "proportion to the classes"
+                    f"left to be tested: use {call('designs.RandomSplits', arg('stratify', True))} "
+                    f"with a {arg('test_fraction')} in proportion to the classes"
                 )
             learnt.append(int(sizes[0]))
         return cls.of(members, learnt, in_pairs=splits.in_pairs)
@@ -239,20 +243,20 @@ def asked_sizes(
     for label, count in zip(labels, counts, strict=True):
         if count < LEAST_IN_CLASS:
             raise ValueError(
-                f"class {label!r} has {count} {units}: at least {LEAST_IN_CLASS} of each "
+                f"class {shown(label)} has {count} {units}: at least {LEAST_IN_CLASS} of each "
                 "class are needed"
             )
     default = tuple(max(1, count // 2 - 1) for count in counts)
     sizes = default if learn_size is None else _by_class(learn_size, codes, default)
-    names = [f"{units} of class {label!r}" for label in labels]
+    names = [f"{units} of class {shown(label)}" for label in labels]
     if len(labels) == 2:
         names = ["negatives", "positives"]
     for name, size, count in zip(names, sizes, counts, strict=True):
         if not 1 <= size <= count - 2:
             raise ValueError(
-                f"learn_size={learn_size!r:.60} learns from {size} of {count} {name}, but at least "
-                f"one of each class must be learnt from and two tested: use learn_size={default}, "
-                "or leave it out"
+                f"{arg('learn_size', learn_size)} learns from {size} of {count} {name}, but at "
+                "least one of each class must be learnt from and two tested: use "
+                f"{arg('learn_size', default)}, or leave it out"
             )
     return members, sizes
 
@@ -270,17 +274,21 @@ def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> t
         size_words = (
             "a pair of them, negatives first"
             if n_classes == 2
-            else f"one for each of the {n_classes} classes in ascending order, pos_label last"
+            else (
+                f"one for each of the {n_classes} classes in ascending order, {arg('pos_label')} "
+                "last"
+            )
         )
         raise ValueError(
-            f"learn_size must be an integer, or {size_words}, with loss='auc'; got "
-            f"{learn_size!r:.60}"
+            f"{arg('learn_size')} must be an integer, or {size_words}, with {arg('loss', 'auc')}; "
+            f"got {learn_size!r:.60}"
         )
     least_size, largest_size = n_classes, len(codes) - 2 * n_classes
     if not least_size <= learn_size <= largest_size:
         raise ValueError(
-            f"learn_size must lie between {least_size} and n - {2 * n_classes} = {largest_size} "
-            f"with loss='auc'{'' if n_classes == 2 else f' and {n_classes} classes'}, got "
+            f"{arg('learn_size')} must lie between {least_size} and n - {2 * n_classes} = "
+            f"{largest_size} with "
+            f"{arg('loss', 'auc')}{'' if n_classes == 2 else f' and {n_classes} classes'}, got "
             f"{learn_size}: use {sum(default)}, or leave it out"
         )
     return tuple(class_shares(codes, int(learn_size)).tolist())

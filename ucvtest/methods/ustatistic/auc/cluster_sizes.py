@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.common.words import arg
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
@@ -75,7 +76,7 @@ class SingleLabelSizes(ClassSizes):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return "loss='auc' with groups"
+        return f"{arg('loss', 'auc')} with groups"
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -124,7 +125,7 @@ class MixedSizes(AnySizes):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return "loss='auc' with groups of both classes"
+        return f"{arg('loss', 'auc')} with groups of both classes"
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -163,7 +164,7 @@ class SeveralMixedSizes(MixedSizes):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return f"loss='auc' of {self.n_classes} classes with groups"
+        return f"{arg('loss', 'auc')} of {self.n_classes} classes with groups"
 
     @property
     def n_scores(self) -> int:
@@ -183,20 +184,20 @@ def _one_sample(
     n = clusters.n_groups
     if n < LEAST_GROUPS:
         raise ValueError(
-            f"groups names {n} groups: at least {LEAST_GROUPS} are needed for loss='auc' where "
-            f"{condition}"
+            f"{arg('groups')} names {n} groups: at least {LEAST_GROUPS} are needed for "
+            f"{arg('loss', 'auc')} where {condition}"
         )
     default = n // 2 - 1
     n_learnt = default if size is None else size
     if not is_integer(n_learnt):
         raise ValueError(
-            f"learn_size must be a number of groups where {condition}, got {size!r:.60}: use "
-            f"{default}, or leave it out"
+            f"{arg('learn_size')} must be a number of groups where {condition}, got {size!r:.60}: "
+            f"use {default}, or leave it out"
         )
     if not 1 <= n_learnt <= n - 3:
         raise ValueError(
-            f"learn_size must lie between 1 and {n - 3} of {n} groups, got {n_learnt}: use "
-            f"{default}, or leave it out"
+            f"{arg('learn_size')} must lie between 1 and {n - 3} of {n} groups, got {n_learnt}: "
+            f"use {default}, or leave it out"
         )
     return (np.arange(n),), (int(n_learnt),)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
@@ -36,8 +37,8 @@ class SeveralSizes(AnySizes):
         """The sizes that a user asks for, in the order of the sample's classes."""
         if sample.n_obs > MOST_OBS:
             raise ValueError(
-                f"loss='auc' of {sample.n_classes} classes needs n <= {MOST_OBS}, got n = "
-                f"{sample.n_obs}: merge classes into two, or use loss='zero_one'"
+                f"{arg('loss', 'auc')} of {sample.n_classes} classes needs n <= {MOST_OBS}, got n "
+                f"= {sample.n_obs}: merge classes into two, or use {arg('loss', 'zero_one')}"
             )
         labels = np.asarray(sample.classes).tolist()
         return cls.of(
@@ -47,7 +48,7 @@ class SeveralSizes(AnySizes):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return f"loss='auc' of {len(self.sizes)} classes"
+        return f"{arg('loss', 'auc')} of {len(self.sizes)} classes"
 
     @property
     def n_scores(self) -> int:

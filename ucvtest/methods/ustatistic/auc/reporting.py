@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.notes import Note
+from ucvtest.common.words import call
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import tie_notes
@@ -164,8 +165,8 @@ def _notes(
         )
     if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
         yield (
-            "A permutation test answers better whether an AUC is above 1/2: LeavePairOutTest has "
-            "an exact one."
+            "A permutation test answers better whether an AUC is above 1/2: "
+            f"{call('LeavePairOutTest')} has an exact one."
         )
     if any(
         math.isnan(_own_variance(learner_auc, options.variance))

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ucvtest.common.words import arg
 from ucvtest.evaluation.loss_source import SeveralLosses
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
@@ -105,8 +106,8 @@ def estimated(sampler: Sampler, options: UStatisticOptions) -> JointAucEstimates
         )
     if not rankings.enough:
         raise ValueError(
-            f"correction='simultaneous' needs {ROWS_FOR_EACH * sizes.n_obs} learning sets, but "
-            f"there are {rankings.n_rows}: raise n_pairs (or max_fits)"
+            f"{arg('correction', 'simultaneous')} needs {ROWS_FOR_EACH * sizes.n_obs} learning "
+            f"sets, but there are {rankings.n_rows}: raise {arg('n_pairs')} (or {arg('max_fits')})"
         )
     sums = rankings.sums
     assert isinstance(sums, TwoClasses)

@@ -57,7 +57,7 @@ def test_a_negative_variance_is_no_answer():
     test = uv.DieboldMarianoTest.from_losses(of_differences(differences), "a", "b")
     found = test.fit(2)
     assert f"the variance for horizon 2 is negative ({expected:.3g})" in found.status
-    assert "as groups of HoldOutTest" in found.status
+    assert "as groups of uv.HoldOutTest" in found.status
     assert np.isnan([found.pvalue, found.statistic]).all()
     assert found.estimate == pytest.approx(differences.mean())
     assert test.fit(2, variance="bartlett").status == test.fit(1).status == "ok"

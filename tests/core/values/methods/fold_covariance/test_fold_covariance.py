@@ -107,7 +107,7 @@ def test_without_an_assumption_there_is_no_test():
     assert math.isnan(result.se)
     assert math.isnan(result.pvalue)
     assert math.isnan(result.variance)
-    assert "rho='nadeau_bengio'" in result.status
+    assert "rho 'nadeau_bengio'" in result.status
     assert "variance" not in result.diagnostics
     # What needs no assumption is there.
     assert result.diagnostics["lambda2"] > 0
