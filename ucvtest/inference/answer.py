@@ -54,8 +54,6 @@ class Answer:
     """The distribution that p-value and interval come from."""
     df: float = math.nan
     """Its degrees of freedom."""
-    mc_se: float = 0.0
-    """The Monte-Carlo error of the estimate of the contrast, which is a part of its error."""
     pivot: Rule | None = None
     """Where p-value and interval come from, if not from the standard error; it has an answer also
     where losses do not vary."""

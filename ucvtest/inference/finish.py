@@ -95,7 +95,8 @@ def finish(
         diagnostics = {**observed.diagnostics, **diagnostics}
     if len(answer.estimates) > 1:
         # An unbiased variance can be below 0.
-        se = [math.sqrt(x) if answer.has_se and x >= 0 else math.nan for x in answer.variances[1:]]
+        variances = [*answer.variances] or [math.nan] * len(answer.estimates)
+        se = [math.sqrt(x) if answer.has_se and x >= 0 else math.nan for x in variances[1:]]
         own = of_one(tuple(map(float, answer.estimates[1:]))), spread(tuple(se))
         names = (str(settings["learner"]), str(settings["other"]))
         tables = {"Learners": {"learner": names, "estimate": own[0], "se": own[1]}, **tables}
@@ -207,7 +208,6 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
     answers = status == "ok"
     tested = studentise(
         *(hypothesis, estimate, variance),
-        mc_se=answer.mc_se,
         reference=answer.reference if answers else "none",
         df=answer.df,
         status=status,

@@ -33,9 +33,10 @@ class SignTest(ResamplingTest):
             raise ValueError("design has fewer than 5 resamples: use more")
 
     def analyse(self, observed: LossDifference, options: None) -> Answer:
-        differences, means = observed.means - self.null_value, observed.means_of_each
+        asked, means = self.question.hypothesis, observed.means_of_each
+        differences = observed.means - asked.null_value
         n_larger, n_telling = int((differences > 0).sum()), np.count_nonzero(differences)
-        found = binomtest(n_larger, max(n_telling, 1), alternative=self.alternative)
+        found = binomtest(n_larger, max(n_telling, 1), alternative=asked.alternative)
         return Answer(
             method="Sign test",
             estimand=self.in_words(observed, "unconditional"),

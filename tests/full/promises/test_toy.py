@@ -39,6 +39,16 @@ def test_it_answers_is_shown_and_kept(result):
     assert uv.TestResult.from_dict(json.loads(result.to_json())) == result
 
 
+def test_a_score_is_the_mirror_image_of_its_loss():
+    sides = (("accuracy", "greater"), (None, "less"))
+    score, loss = (
+        SignTest(X, Y, "lda", "knn:1", scoring=scoring, alternative=side).fit(rng=0)
+        for scoring, side in sides
+    )
+    assert (score.estimate, score.pvalue) == (-loss.estimate, loss.pvalue)
+    assert score.pvalue != SignTest(X, Y, "lda", "knn:1", alternative="greater").fit(rng=0).pvalue
+
+
 def test_from_losses_a_formula_and_a_comparison(result):
     losses = uv.evaluate(["lda", "knn:1"], X, Y, SignTest.default_design, rng=0)
     assert SignTest.from_losses(losses).fit().pvalue == result.pvalue

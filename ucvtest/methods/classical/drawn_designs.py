@@ -22,10 +22,7 @@ from ucvtest.metrics.names import wants_every_class
 
 
 class DrawnDesignTest(HypothesisTest):
-    """A test on the losses of one or two learners on the resamples of one design.
-
-    It is made from data, and `fit` then evaluates the learners on a new draw of the design. Or it
-    is made from existing losses by `from_losses`, and `fit` then only analyses them.
+    """A test on the losses of one design, which it draws where it is made from data.
 
     Parameters
     ----------

@@ -4,11 +4,13 @@ Each number is what the test of that pair alone gives, to the bit: differences a
 the same order.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ucvtest.inference.answer import Answer
+from ucvtest.inference.finish import Reported
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
@@ -133,23 +135,16 @@ def moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _reported(question: Question, numbers: PairNumbers) -> PairNumbers:
     """The same in the units of results; estimates that cannot be have results of their own."""
-    units, metric = question.metric.units, question.metric
-    estimate, se, statistic = numbers.estimate, numbers.se, numbers.statistic
-    if units is not None:
-        estimate, se = units.of(estimate, paired=True), abs(units.slope) * se
-        if not numbers.rules and units.greater_is_better:
-            statistic = 0.0 - statistic
-    plain = numbers.plain
-    if question.limited and metric.per_test_set:
+    units = Reported(question.metric.units, True, math.nan)
+    estimate, plain = units.number("value", numbers.estimate), numbers.plain
+    if question.limited and question.metric.per_test_set:
         low, high = question.range_of("difference")
         plain = plain & (low <= estimate) & (estimate <= high)
-    return PairNumbers(
-        estimate,
-        se,
-        statistic,
-        numbers.pvalue,
-        numbers.df,
-        plain,
-        numbers.rules,
-        numbers.rule_of,
+    statistic = numbers.statistic
+    return replace(
+        numbers,
+        estimate=estimate,
+        se=units.number("spread", numbers.se),
+        statistic=statistic if numbers.rules else units.number("odd", statistic),
+        plain=plain,
     )

@@ -35,7 +35,11 @@ LOSSES_OF_CLASSES = ("zero_one", "log")
 
 
 class ResamplingTest(DrawnDesignTest):
-    """A test on the losses of one or two learners on the resamples of one design."""
+    """A test on the losses of one or two learners on the resamples of one design.
+
+    It is made from data, and `fit` then evaluates the learners on a new draw of the design. Or it
+    is made from existing losses by `from_losses`, and `fit` then only analyses them.
+    """
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
