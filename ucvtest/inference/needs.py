@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from ucvtest.data.groups import NO_GROUPS
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.question import Question
@@ -281,7 +280,11 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             f"out, or, {BLOCKS}",
         )
     if needs.clusters == "refused" and asked.clusters:
-        yield "clusters", NO_GROUPS.format(test=test)
+        yield (
+            "clusters",
+            f"groups= is not supported: {test} assumes independent observations, and several rows "
+            "of one patient are not; keep one row for each, or average them",
+        )
     if kind == "set_score" and asked.clusters:
         yield (
             "score of test sets of clusters",
