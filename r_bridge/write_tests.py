@@ -18,7 +18,6 @@ from typing import Any
 
 from ucvtest_r.wording import R_DESIGNS
 
-from ucvtest.inference.arguments import Tested
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
@@ -69,9 +68,8 @@ def options_of(cls: type[HypothesisTest]) -> dict[str, Any]:
 
 
 def _without(cls: type[HypothesisTest]) -> tuple[str, ...]:
-    needs = cls.needs
-    loss = () if needs.only_loss is None else ("loss",)
-    return (*loss, *(name for name in needs.without if name in Tested.__annotations__))
+    loss = () if cls.needs.only_loss is None else ("loss",)
+    return (*loss, *sorted({"null_value", "alternative"} & {*cls.needs.without}))
 
 
 def _function(cls: type[HypothesisTest]) -> str:
@@ -128,8 +126,7 @@ def _arguments(cls: type[HypothesisTest]) -> list[str]:
 
 def described(tests: list[type[HypothesisTest]]) -> Iterator[str]:
     """A line on each test."""
-    for cls in tests:
-        yield f"  \\item{{\\code{{{cls.r_function}}}}}{{{cls.in_short}.}}"
+    yield from (f"  \\item{{\\code{{{cls.r_function}}}}}{{{cls.in_short}.}}" for cls in tests)
 
 
 def _design(cls: type[HypothesisTest]) -> str:

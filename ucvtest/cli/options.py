@@ -384,13 +384,11 @@ def check_margin_of(tests: Iterable[str]) -> None:
     from ucvtest.methods.registry import TESTS
 
     test_names = list(tests)
-    reasons = [
-        TESTS[name].needs.without.get("interval") if name in TESTS else None for name in test_names
-    ]
-    if test_names and all(reasons):
+    without = [TESTS[name].needs.without for name in test_names if name in TESTS]
+    if without and all("interval" in reasons for reasons in without):
         raise ValueError(
-            f"--margin needs an interval, and the test {test_names[0]} {reasons[0]}: use another "
-            "--test, such as ustatistic"
+            f"--margin needs an interval, and the test {test_names[0]} {without[0]['interval']}: "
+            "use another --test, such as ustatistic"
         )
 
 

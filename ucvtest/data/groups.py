@@ -280,33 +280,6 @@ def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
         )
 
 
-def no_groups(test: str) -> str:
-    """What is told where rows must be independent."""
-    return (
-        f"{arg('groups')} is not supported: {test} assumes independent observations, and several "
-        "rows of one patient are not; keep one row for each, or average them"
-    )
-
-
-def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
-    """Refuse groups in a test that assumes independent observations.
-
-    Parameters
-    ----------
-    groups : object
-        None is accepted.
-    refusing_test : str
-        The test that assumes independence.
-
-    Raises
-    ------
-    ValueError
-        If they are anything but None.
-    """
-    if groups is not None:
-        raise ValueError(no_groups(refusing_test))
-
-
 def _is_missing(name: Any) -> bool:
     try:
         return name is None or bool(name != name)

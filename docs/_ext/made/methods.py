@@ -161,14 +161,14 @@ def _admits() -> str:
 
 def _facts(name: str, cls: type[HypothesisTest]) -> str:
     yes = {True: "yes", False: "no"}
-    needs, only_loss = cls.needs, cls.needs.only_loss
-    loss = {None: "any", "auc": "the AUC", "zero_one": "zero-one"}.get(only_loss, only_loss)
+    needs, words = cls.needs, {"auc": "the AUC", "zero_one": "zero-one"}
+    loss = "any" if "loss" in needs.metrics else " or ".join(map(words.__getitem__, needs.metrics))
     facts = {
         "Python": f"{{py:class}}`ucvtest.{cls.__name__}`",
         "R": f"`{cls.r_function}()`",
         "Shell": _shell(name, cls),
         "Learners": needs.learners,
-        "Loss": str(loss),
+        "Loss": loss,
         "Clusters (`groups=`)": yes[needs.clusters != "refused"],
         "Predictions that exist already": yes[needs.fixed],
         "Losses that exist already": needs.designs,

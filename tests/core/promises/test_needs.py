@@ -144,10 +144,3 @@ def test_every_row_of_the_table_is_asked():
 def test_the_tests_of_fixed_rules_are_named():
     fixed = {cls.__name__ for cls in TESTS.values() if cls.needs.fixed}
     assert set(FOR_FIXED_RULES) == fixed
-
-
-def test_nothing_else_is_refused():
-    """What every test can be asked: a loss, a score of it, clusters and values, if these are."""
-    for cls in TESTS.values():
-        loss = cls.needs.only_loss or "zero_one"
-        refuse(cls.needs, Asked(metric=loss, design=OF_RULES), cls.__name__)

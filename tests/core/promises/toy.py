@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from ucvtest.designs import Design, RandomSplits
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.needs import ANY_METRIC, Needs
+from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 
@@ -20,11 +20,7 @@ class SignTest(ResamplingTest):
     method_name = "sign"
     in_short = "15 random splits, counts of who was better"
     needs = Needs(
-        designs="random splits",
-        metrics=ANY_METRIC,
-        learners="two",
-        clusters="units",
-        without={"interval": "gives no interval"},
+        designs="random splits", learners="two", without={"interval": "gives no interval"}
     )
     default_design = RandomSplits(15, 0.2)
 
@@ -32,7 +28,7 @@ class SignTest(ResamplingTest):
         if design.n_resamples < 5:
             raise ValueError("design has fewer than 5 resamples: use more")
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         asked, means = self.question.hypothesis, observed.means_of_each
         differences = observed.means - asked.null_value
         n_larger, n_telling = int((differences > 0).sum()), np.count_nonzero(differences)
@@ -47,7 +43,5 @@ class SignTest(ResamplingTest):
             reference="binomial",
             statistic=float(n_larger),
             pvalue=found.pvalue,
-            status="ok" if n_telling else "no resample shows a difference: use more",
-            diagnostics={"n_larger": n_larger},
             notes=("Takes resamples for independent, which they are not.",),
         )

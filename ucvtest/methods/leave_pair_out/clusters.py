@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.learners.adapters.translated import TranslatedLearner
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import (
     has_hat_matrix,
@@ -22,7 +23,7 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.methods.leave_pair_out.options import Sizes
-from ucvtest.methods.leave_pair_out.pair_errors import PairErrors, refitting
+from ucvtest.methods.leave_pair_out.pair_errors import Counts, PairErrors, method_of_fits, refitting
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 CELLS_PER_BATCH = 4_000_000
@@ -59,10 +60,10 @@ class ClusterErrors(PairErrors):
     tolerance: np.ndarray | float = 0.0
     """Differences of two scores, (n, n), that are rounding error."""
 
-    def __init__(self, sample: Sample, clusters: Clusters) -> None:
+    def __init__(self, sample: Sample, clusters: Clusters, *how: Any) -> None:
+        super().__init__(*how)
         self._clusters, self._index = clusters, clusters.groups.index
         self.exchangeable = ExchangeableLabels.of(sample.target == 1, self._index)
-        self.ties = Counter()
 
     def sizes(self, labels: np.ndarray) -> Sizes:
         """Pairs of rows of different clusters, and how many labelings there are."""
@@ -76,9 +77,7 @@ class ClusterErrors(PairErrors):
             fits=n_clusters * (n_clusters - 1) // 2,
         )
 
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def count(self, labelings: np.ndarray, rng: np.random.Generator) -> Counts:
         """See `PairErrors`; weighted, and scaled to the number of pairs of the observed labels."""
         n_obs = labelings.shape[1]
         batches = row_batches(len(labelings), n_obs * n_obs, CELLS_PER_BATCH)
@@ -114,11 +113,8 @@ class ClusterErrors(PairErrors):
 class _OfSmoother(ClusterErrors):
     """Ridge and kernel ridge: scores are a fixed matrix times the labels."""
 
-    error_method = "closed form"
-    labelings_at_once = LABELINGS_PER_CALL
-
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge, clusters: Clusters) -> None:
-        super().__init__(sample, clusters)
+        super().__init__(sample, clusters, "closed form", LABELINGS_PER_CALL)
         n_obs, sizes = sample.n_obs, clusters.groups.sizes
         self._matrix = np.zeros((n_obs, clusters.n_groups, n_obs))
         pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
@@ -142,11 +138,8 @@ class _OfSmoother(ClusterErrors):
 class _OfNeighbours(ClusterErrors):
     """k nearest neighbours, which do not depend on labels."""
 
-    error_method = "closed form"
-    labelings_at_once = LABELINGS_PER_CALL
-
     def __init__(self, sample: Sample, k: int, clusters: Clusters) -> None:
-        super().__init__(sample, clusters)
+        super().__init__(sample, clusters, "closed form", LABELINGS_PER_CALL)
         n_obs, n_clusters = sample.n_obs, clusters.n_groups
         distance = squared_distances(sample.matrix)
         order = np.argsort(distance, axis=1, kind="stable")
@@ -177,10 +170,8 @@ class _OfFits(ClusterErrors):
         clusters: Clusters,
         execution: Execution | None,
     ) -> None:
-        super().__init__(sample, clusters)
+        super().__init__(sample, clusters, method_of_fits(learner))
         self._evaluator = refitting(sample, learner, execution)
-        jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
-        self.error_method = "jitted fits" if jitted else "fits"
         pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
         self._pairs = pairs
         self._testing = (self._index == pairs[:, :1]) | (self._index == pairs[:, 1:])

@@ -13,7 +13,12 @@ from ucvtest.inference.question import Question
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, check_enumeration
-from ucvtest.methods.leave_pair_out.pair_errors import FITTING, GivenErrors, PairErrors, pair_errors
+from ucvtest.methods.leave_pair_out.pair_errors import (
+    FITTING,
+    PairErrors,
+    given_errors,
+    pair_errors,
+)
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 
@@ -40,7 +45,7 @@ class LeavePairOutEstimates:
 def errors_for(question: Question, execution: Execution) -> PairErrors:
     """The counter of errors: of given scores, or of a learner in its fastest way."""
     if question.observed is not None:
-        return GivenErrors(question.observed, question.target)
+        return given_errors(question.observed, question.target)
     problem = question.data("a permutation")
     (learner,) = problem.learners.values()
     if problem.clusters is not None:

@@ -1,7 +1,8 @@
 """Leave-pair-out errors of one learner for many labelings of one sample, in its fastest way."""
 
-from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -21,9 +22,7 @@ from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 from ucvtest.learners.jitted.discriminant_rules import standardised_features
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
-from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
@@ -39,17 +38,30 @@ FITTING = ("jitted fits", "fits")
 """Ways to count errors by fits; these fits are counted and announced."""
 
 
-class PairErrors(ABC):
-    """Counts the errors of labelings; subclasses do so in different ways."""
+Counts = tuple[np.ndarray, np.ndarray]
+"""Wrong and tied pairs of labelings: two arrays (P,)."""
 
-    error_method: str
-    """"closed form", "jitted fits", "fits" or "given scores"."""
-    labelings_at_once: int = 1
-    """How many labelings a call counts together; 1 if each costs the same alone."""
-    ties: Counter[str]
-    """How often a learner's rule for ties has decided, if the fits show it."""
+
+class PairErrors:
+    """Counts the errors of labelings: by a function of them, or as subclasses do."""
+
     exchangeable: ExchangeableLabels | None = None
     """How labels are permuted, if observations come in clusters."""
+
+    def __init__(
+        self,
+        error_method: str,
+        labelings_at_once: int = 1,
+        ties: Mapping[str, int] | None = None,
+        counted: Callable[[np.ndarray], Counts] | None = None,
+    ) -> None:
+        self.error_method = error_method
+        """"closed form", "jitted fits", "fits" or "given scores"."""
+        self.labelings_at_once = labelings_at_once
+        """How many labelings a call counts together; 1 if each costs the same alone."""
+        self.ties = Counter(ties)
+        """How often a learner's rule for ties has decided, if the fits show it."""
+        self._counted = counted
 
     @property
     def one_by_one(self) -> bool:
@@ -60,11 +72,10 @@ class PairErrors(ABC):
         """Observations and pairs, and the needs of permutations of these labels."""
         return Sizes.of(labels)
 
-    @abstractmethod
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Count wrong and tied pairs of labelings (P, n), True for positive: two arrays (P,)."""
+    def count(self, labelings: np.ndarray, rng: np.random.Generator) -> Counts:
+        """Count wrong and tied pairs of labelings (P, n), True for positive."""
+        assert self._counted is not None
+        return self._counted(labelings)
 
 
 def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = None) -> PairErrors:
@@ -83,7 +94,11 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
         check_size(sample.n_obs, n_fits, closed_form=False)
     if has_hat_matrix(jitted_learner):
         try:
-            return _SmootherErrors(sample, jitted_learner)
+            hat = hat_matrix(jitted_learner, sample.matrix, sample.n_obs - 2)
+            # Whether the others determine the fit does not depend on labels.
+            smoother_errors(hat, np.zeros((0, sample.n_obs), dtype=bool))
+            counted = partial(smoother_errors, hat)
+            return PairErrors("closed form", LABELINGS_PER_CALL, counted=counted)
         except ValueError:
             # scikit-learn has a rule of its own for equations that are singular.
             if jitted_learner is learner:
@@ -91,8 +106,15 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
     if isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors)):
         nearest, tied = _nearest(sample, jitted_learner.k)
         if not (tied and isinstance(jitted_learner, SurestNeighbors)):
-            return _NeighbourErrors(nearest, tied)
+            # One sort serves every labeling.
+            counted = partial(nearest_neighbour_errors, nearest)
+            return PairErrors("closed form", LABELINGS_PER_CALL, {"distance_ties": tied}, counted)
     return _RefittedErrors(sample, learner, execution)
+
+
+def method_of_fits(learner: Learner) -> str:
+    """How errors are counted by fits of this learner."""
+    return FITTING[0] if isinstance(learner, (JittedLearner, TranslatedLearner)) else FITTING[1]
 
 
 def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> Evaluator:
@@ -100,54 +122,14 @@ def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> 
     return Evaluator(sample, learner, "score", execution)
 
 
-class _SmootherErrors(PairErrors):
-    """Ridge and kernel ridge: the hat matrix is the same for every labeling."""
-
-    error_method = "closed form"
-    labelings_at_once = LABELINGS_PER_CALL
-
-    def __init__(self, sample: Sample, learner: Ridge | KernelRidge) -> None:
-        self._hat = hat_matrix(learner, sample.matrix, sample.n_obs - 2)
-        self.ties = Counter()
-        # Whether the others determine the fit does not depend on labels, so this is checked first.
-        smoother_errors(self._hat, np.zeros((0, sample.n_obs), dtype=bool))
-
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """See `PairErrors`."""
-        return smoother_errors(self._hat, labelings)
-
-
-class _NeighbourErrors(PairErrors):
-    """k nearest neighbours: one sort serves every labeling."""
-
-    error_method = "closed form"
-    labelings_at_once = LABELINGS_PER_CALL
-
-    def __init__(self, nearest: np.ndarray, n_tied: int) -> None:
-        self._nearest = nearest
-        self.ties = Counter(distance_ties=n_tied)
-
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """See `PairErrors`."""
-        return nearest_neighbour_errors(self._nearest, labelings)
-
-
 class _RefittedErrors(PairErrors):
     """Any learner, fitted again without every pair for every labeling."""
 
     def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
+        super().__init__(method_of_fits(learner))
         self._evaluator = refitting(sample, learner, execution)
-        jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
-        self.error_method = "jitted fits" if jitted else "fits"
-        self.ties = Counter()
 
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def count(self, labelings: np.ndarray, rng: np.random.Generator) -> Counts:
         """See `PairErrors`."""
         n_obs = labelings.shape[1]
         n_pairs = int(labelings[0].sum()) * int((~labelings[0]).sum())
@@ -162,26 +144,18 @@ class _RefittedErrors(PairErrors):
         counts = np.zeros((2, len(labelings)), dtype=int)
         # The pairs of one labeling may be too many for a batch.
         for pair_rows in row_batches(len(labeling), labelings.shape[1], CELLS_PER_BATCH):
-            labeling_index, positive_row, negative_row = (
-                labeling[pair_rows],
-                first[pair_rows],
-                second[pair_rows],
-            )
+            labeling_index = labeling[pair_rows]
+            positive_row, negative_row = first[pair_rows], second[pair_rows]
             fits = np.arange(len(labeling_index))
             testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
             testing[fits, positive_row] = testing[fits, negative_row] = True
+            labels = labelings[labeling_index].astype(float)
             predictions = self._evaluator.predict_labelings(
-                labelings[labeling_index].astype(float),
-                seeds[pair_rows],
-                ~testing,
-                testing,
-                blank=False,
+                labels, seeds[pair_rows], ~testing, testing, blank=False
             )
             self.ties.update(predictions.ties)
-            positive, negative = (
-                predictions.values[fits, positive_row],
-                predictions.values[fits, negative_row],
-            )
+            positive = predictions.values[fits, positive_row]
+            negative = predictions.values[fits, negative_row]
             counts[0] += np.bincount(labeling_index[positive < negative], minlength=len(labelings))
             counts[1] += np.bincount(labeling_index[positive == negative], minlength=len(labelings))
         return counts
@@ -194,21 +168,17 @@ class _DiscriminantErrors(PairErrors):
     labelings in closed form.
     """
 
-    error_method = "closed form"
-
     def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
+        super().__init__("closed form")
         self._features = standardised_features(sample.matrix)
         uncounted = None if execution is None else execution.trial
         self._refitted = _RefittedErrors(sample, learner, uncounted)
-        self.ties = Counter()
 
     def known(self, labels: np.ndarray) -> bool:
         """Whether these labels need no fits."""
         return count_by_discriminant(self._features, labels) is not None
 
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def count(self, labelings: np.ndarray, rng: np.random.Generator) -> Counts:
         """See `PairErrors`."""
         counts = np.zeros((2, len(labelings)), dtype=int)
         for row, labels in enumerate(labelings):
@@ -222,27 +192,17 @@ class _DiscriminantErrors(PairErrors):
         return counts[0], counts[1]
 
 
-class GivenErrors(PairErrors):
+def given_errors(difference: LossDifference, target: np.ndarray) -> PairErrors:
     """Existing scores, which are only for the observed labeling."""
-
-    error_method = "given scores"
-
-    def __init__(self, difference: LossDifference, target: np.ndarray) -> None:
-        positive, negative = pairs_of(difference.design, target)
-        (scores,) = difference.values_by_learner.values()
-        # The first of the two tested observations is the one that comes first in the sample.
-        first, second = scores.reshape(-1, 2).T
-        of_positive = np.where(positive < negative, first, second)
-        of_negative = np.where(positive < negative, second, first)
-        self._wrong = np.array([(of_positive < of_negative).sum()])
-        self._tied = np.array([(of_positive == of_negative).sum()])
-        self.ties = Counter(difference.diagnostics)
-
-    def count(
-        self, labelings: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """See `PairErrors`."""
-        return self._wrong, self._tied
+    positive, negative = pairs_of(difference.design, target)
+    (scores,) = difference.values_by_learner.values()
+    # The first of the two tested observations is the one that comes first in the sample.
+    first, second = scores.reshape(-1, 2).T
+    of_positive = np.where(positive < negative, first, second)
+    of_negative = np.where(positive < negative, second, first)
+    wrong = np.array([(of_positive < of_negative).sum()])
+    tied = np.array([(of_positive == of_negative).sum()])
+    return PairErrors("given scores", 1, difference.diagnostics, lambda labelings: (wrong, tied))
 
 
 def _nearest(sample: Sample, k: int) -> tuple[np.ndarray, int]:

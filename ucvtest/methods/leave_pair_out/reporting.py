@@ -45,12 +45,49 @@ def answer_from(
     exchangeable: ExchangeableLabels | None = None,
 ) -> Answer:
     """The answer of a test."""
-    hypothesis = _NULL_HYPOTHESIS[options.pvalue]
-    if exchangeable is not None:
-        hypothesis = exchangeable.in_words
-    u = estimates.n_errors / sizes.n_pairs
+    hypothesis = exchangeable.in_words if exchangeable else _NULL_HYPOTHESIS[options.pvalue]
+    u, sequence = estimates.n_errors / sizes.n_pairs, estimates.sequence
     pvalue, largest_null = _pvalue(options, sizes, estimates)
-    null = estimates.nulls.get(largest_null)
+    null, pictures = estimates.nulls.get(largest_null), {}
+    notes = [
+        f"{estimates.n_errors:g} errors in {sizes.n_pairs} pairs; {estimates.n_ties} tied pairs "
+        "count one half each.",
+        _NULL_IN_WORDS[options.pvalue],
+        *budget_notes(options.n_permutations, options.n_requested, options.max_seconds),
+    ]
+    diagnostics: dict[str, Any] = {
+        "n_errors": estimates.n_errors,
+        "n_ties": estimates.n_ties,
+        "n_pairs": sizes.n_pairs,
+        "null_hypothesis": hypothesis,
+        "computed_by": estimates.computed_by,
+        **estimates.ties,
+    }
+    if null is not None:
+        pictures = {"null": _picture(sizes, null, u)}
+        diagnostics |= {"null_errors": null.errors, "null_probabilities": null.probabilities}
+    if sequence is not None:
+        diagnostics["mc_se_pvalue"] = error = sequence.error
+        diagnostics |= {"n_drawn": sequence.n_drawn, "n_extreme": sequence.n_extreme}
+        notes.append(f"{sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
+    elif null is not None and null.sampled:
+        n_drawn = int(null.counts.sum())
+        diagnostics["mc_se_pvalue"] = error = pvalue_error(pvalue, n_drawn)
+        samples = "permutations" if options.pvalue == "permutation" else "samples per setting"
+        notes.append(f"{n_drawn} {samples}: Monte-Carlo standard error of the p-value {error:.2g}.")
+    if options.pvalue == "empirical":
+        notes.append(f"The largest p-value comes from: {largest_null}.")
+    if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, estimates) < 0:
+        notes.append(
+            f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
+            "cannot reject at the 5% level, even without an error: use "
+            f"{arg('pvalue', 'permutation')}, or more data."
+        )
+    if estimates.ties.get("distance_ties"):
+        notes.append(
+            "Some neighbours are equally far away. Earlier rows count as nearer, so the result "
+            "depends on the order of the rows."
+        )
     return Answer(
         estimates=(1.0 - u,),
         statistic=u,
@@ -59,17 +96,15 @@ def answer_from(
         alternative="greater",
         method="Leave-pair-out test of label independence",
         estimand=estimand,
-        reference=IN_WORDS[options.pvalue]
-        if estimates.sequence is None
-        else "sequential permutation",
+        reference="sequential permutation" if sequence else IN_WORDS[options.pvalue],
         status=_status(sizes, estimates),
         n_fits=estimates.n_labelings * sizes.n_fits,
         settings=settings,
         not_settings=NOT_SET,
-        diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
-        notes=_notes(options, sizes, estimates, pvalue, largest_null),
+        diagnostics=diagnostics,
+        notes=notes,
         tables=_tables(options, sizes, estimates),
-        pictures={} if null is None else {"null": _picture(sizes, null, u)},
+        pictures=pictures,
         null_hypothesis=hypothesis,
     )
 
@@ -87,35 +122,6 @@ def _pvalue(
     pvalues = {name: null.pvalue(n_errors) for name, null in estimates.nulls.items()}
     largest_null = max(pvalues, key=lambda name: pvalues[name])
     return pvalues[largest_null], largest_null
-
-
-def _diagnostics(
-    sizes: Sizes,
-    estimates: LeavePairOutEstimates,
-    pvalue: float,
-    null: NullDistribution | None,
-    hypothesis: str,
-) -> dict[str, Any]:
-    diagnostics: dict[str, Any] = {
-        "n_errors": estimates.n_errors,
-        "n_ties": estimates.n_ties,
-        "n_pairs": sizes.n_pairs,
-        "null_hypothesis": hypothesis,
-        "computed_by": estimates.computed_by,
-        **estimates.ties,
-    }
-    if null is not None:
-        diagnostics["null_errors"] = null.errors
-        diagnostics["null_probabilities"] = null.probabilities
-        if estimates.sequence is not None:
-            diagnostics["mc_se_pvalue"] = estimates.sequence.error
-            diagnostics["n_drawn"], diagnostics["n_extreme"] = (
-                estimates.sequence.n_drawn,
-                estimates.sequence.n_extreme,
-            )
-        elif null.sampled:
-            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
-    return diagnostics
 
 
 def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
@@ -136,46 +142,6 @@ def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
     if null is not None and len(null.errors) == 1:
         return "degenerate: the number of errors is the same for all labelings"
     return "ok"
-
-
-def _notes(
-    options: LeavePairOutOptions,
-    sizes: Sizes,
-    estimates: LeavePairOutEstimates,
-    pvalue: float,
-    largest_null: str,
-) -> tuple[str, ...]:
-    notes = [
-        f"{estimates.n_errors:g} errors in {sizes.n_pairs} pairs; {estimates.n_ties} tied pairs "
-        "count one half each.",
-        _NULL_IN_WORDS[options.pvalue],
-    ]
-    notes += budget_notes(options.n_permutations, options.n_requested, options.max_seconds)
-    null = estimates.nulls.get(largest_null)
-    if estimates.sequence is not None:
-        error = estimates.sequence.error
-        notes.append(f"{estimates.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
-    elif null is not None and null.sampled:
-        n_drawn = int(null.counts.sum())
-        error = pvalue_error(pvalue, n_drawn)
-        sampled_words = "permutations" if options.pvalue == "permutation" else "samples per setting"
-        notes.append(
-            f"{n_drawn} {sampled_words}: Monte-Carlo standard error of the p-value {error:.2g}."
-        )
-    if options.pvalue == "empirical":
-        notes.append(f"The largest p-value comes from: {largest_null}.")
-    if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, estimates) < 0:
-        notes.append(
-            f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
-            "cannot reject at the 5% level, even without an error: use "
-            f"{arg('pvalue', 'permutation')}, or more data."
-        )
-    if estimates.ties.get("distance_ties"):
-        notes.append(
-            "Some neighbours are equally far away. Earlier rows count as nearer, so the result "
-            "depends on the order of the rows."
-        )
-    return tuple(notes)
 
 
 _NULL_HYPOTHESIS: Mapping[PValue, str] = {

@@ -183,7 +183,7 @@ test_that("designs, sizes by class and synonyms reach Python", {
   expect_equal(run(loss = "Accuracy"), run(metric = "error"))
   expect_refused(
     run(loss = "auc", metric = "error") ~ "name two different things",
-    run(loss = function(y, p) y != p) ~ "loss = \"R function\" is not known to",
+    run(loss = function(y, p) y != p) ~ "for influence_test\\(\\), got 'R function'",
     influence_test(x, y, "lda", max_fits = 100) ~ "testing every pair takes 280: raise it to 280 or more")
   expect_s3_class(leave_pair_out_test(x[c(1:5, 31:35), ], y[c(1:5, 31:35)], "ridge:1", n_permutations = "exact"),
                   "htest")

@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 import ucvtest as uv
-from ucvtest.data.groups import Groups, as_groups, refuse_groups, satterthwaite_df
+from ucvtest.data.groups import Groups, as_groups, satterthwaite_df
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.design import Design
 
@@ -45,7 +45,6 @@ def test_groups_are_numbered_in_the_order_of_their_first_row(given):
 
 def test_no_groups_are_none():
     assert as_groups(None, 5) is None
-    refuse_groups(None)
 
 
 # ------------------------------------------------------------------------------------- samples
