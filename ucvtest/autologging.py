@@ -25,9 +25,9 @@ def autolog(
     """Log every later test, comparison, selection and plan, in the active run or one of its own.
 
     Calling it again replaces the options. While a test resamples, MLflow's own autologging
-    is off in the whole process, so that the fits inside log nothing. A server delays a test
-    by 8 seconds at most, and only one test a minute. ``UCVTEST_AUTOLOG=1`` in the environment
-    does the same without code.
+    is off in the whole process, so that the fits inside log nothing. A server that does not answer
+    delays a test by 8 seconds at most, and only one test a minute. ``UCVTEST_AUTOLOG=1`` in the
+    environment does the same without code.
 
     Parameters
     ----------
@@ -49,8 +49,7 @@ def autolog(
     ImportError
         If MLflow is not installed, or plots are asked for and matplotlib is not.
     ValueError
-        If a switch is not True or False, or `spool_dir` cannot be written to, is not the user's, or
-        is open to others and contains more than records.
+        If a switch is not True or False, or `spool_dir` cannot be written to.
 
     See Also
     --------
@@ -81,8 +80,8 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
     -------
     list of (run_id, key)
         Records that were sent, the oldest first. Records that could not be sent stay, with a
-        warning. Records that another process (or an earlier attempt of this one) is sending are
-        left to it, so that nothing is sent twice.
+        warning. Records that another process or thread is sending are left to it, so that nothing
+        is sent twice.
 
     Raises
     ------

@@ -23,22 +23,18 @@ __all__ = [
     "log_result",
 ]
 
-_HOME = {
-    "Logged": "ucvtest_mlflow.delivery",
-    "autolog": "ucvtest_mlflow.hook",
-    "flush_spool": "ucvtest_mlflow.hook",
-    "load_assessments": "ucvtest_mlflow.tables",
-    "load_result": "ucvtest_mlflow.delivery",
-    "load_table": "ucvtest_mlflow.tables",
-    "log_margin": "ucvtest_mlflow.delivery",
-    "log_result": "ucvtest_mlflow.delivery",
+_HOMES = {
+    "hook": ("autolog", "flush_spool"),
+    "tables": ("load_assessments", "load_table"),
+    "delivery": ("Logged", "load_result", "log_margin", "log_result"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ucvtest_mlflow' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"ucvtest_mlflow.{module}"), name)
+    raise AttributeError(f"module 'ucvtest_mlflow' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,21 +1,25 @@
-"""Two columns of predictions for the same rows, and which of them is better."""
+"""Two columns of predictions for the same rows, which of them is better, and models that give them.
 
+What MLflow calls for a model gives labels or numbers; scores, where a loss needs those, are asked
+of the model that was logged.
+"""
+
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import mlflow
 import numpy as np
 import pandas as pd
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+from mlflow.utils import mlflow_tags
 
 from ucvtest import Losses, TestResult
 from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.stats.wald import Alternative
-from ucvtest_mlflow.pause import not_logged
-
-NEEDED = {
-    "probability": "probabilities of the positive class",
-    "score": "probabilities of the positive class, or scores",
-}
-"""By what `scores_for` says."""
+from ucvtest_mlflow.pause import NOT_LOGGED
 
 OF_LOSSES = "loss='log' needs probabilities of the positive class, loss='auc' these or scores"
 
@@ -112,23 +116,13 @@ def compare_predictions(
     # Here: they load JAX, and MLflow imports every evaluator that is installed.
     from ucvtest import DeLongTest, HoldOutTest, McNemarTest
 
-    scores = scores_for(loss, metric)
-    n, predictions = len(rows.y), rows.by_name
-    if n < 2:
-        raise ValueError(f"the data have {n} rows: a comparison needs 2 at least")
-    for name, values in predictions.items():
-        if len(values) != n:
-            raise ValueError(
-                f"{name} has {len(values)} predictions for {n} rows: pass one for each row"
-            )
-    for name, values in ({"targets": rows.y} | predictions).items():
-        _refuse_missing(name, values)
-    if scores is not None:
-        needed = OF_LOSSES if metric is None else f"metric={metric!r:.60} needs {NEEDED[scores]}"
-        predictions = {
-            name: _scores(values, rows.y, pos_label, name, needed)
-            for name, values in predictions.items()
-        }
+    predictions = rows.by_name
+    if len(rows.y) < 2:
+        raise ValueError(f"the data have {len(rows.y)} rows: a comparison needs 2 at least")
+    if scores_for(loss, metric) is not None:
+        needed = OF_LOSSES if metric is None else f"metric={metric!r:.60} needs scores"
+        for name, values in predictions.items():
+            _refuse_labels(values, rows.y, name, needed)
     losses = Losses.from_predictions(
         rows.y, predictions, loss=loss, metric=metric, groups=rows.groups, pos_label=pos_label
     )
@@ -137,8 +131,11 @@ def compare_predictions(
     if metric.ranks_pairs or metric.counts_errors:
         test = DeLongTest if metric.ranks_pairs else McNemarTest
     # The evaluator logs it, into the run that is evaluated.
-    with not_logged():
+    token = NOT_LOGGED.set(True)
+    try:
         return test.from_losses(losses, alternative=alternative).fit()
+    finally:
+        NOT_LOGGED.reset(token)
 
 
 def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"] | None:
@@ -149,53 +146,118 @@ def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"]
     return "probability" if known.output == "probability" else None
 
 
-def labels_of(y: np.ndarray) -> list[Any]:
-    """The different targets, in the order that columns without names have.
-
-    Raises
-    ------
-    ValueError
-        If targets are missing, or cannot be sorted.
-    """
-    _refuse_missing("targets", y)
-    try:
-        return np.unique(y).tolist()
-    except TypeError:
-        raise ValueError(
-            "targets mixes labels of types that cannot be sorted: use one type"
-        ) from None
-
-
-def _refuse_missing(name: str, values: Any) -> None:
-    missing = int(np.sum(pd.isna(np.asarray(values))))
-    if missing:
-        raise ValueError(f"{name} has {missing} missing values: leave those rows out")
-
-
-def _scores(
-    values: np.ndarray | pd.DataFrame | pd.Series,
-    y: np.ndarray,
-    pos_label: Any,
-    name: str,
-    needed: str,
-) -> np.ndarray | pd.DataFrame | pd.Series:
-    """The column of the positive class of two; a column of scores, or of many classes, as it is.
-
-    So is a table, whose column names are the classes. `needed` is said where labels came.
-    """
-    if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
-        return values
-    scores, classes = np.asarray(values), labels_of(y)
-    if scores.ndim == 2 and scores.shape[1] == len(classes) == 2:
-        # An unknown name is refused where losses are made.
-        return scores[:, 0 if pos_label == classes[0] else 1]
-    # Labels are numbers to a loss, which takes them for probabilities of 0 and 1.
-    if np.isin(scores, classes).all() or np.isin(scores, (0, 1)).all():
+def _refuse_labels(values: Any, y: np.ndarray, name: str, needed: str) -> None:
+    """Refuse labels, which are numbers to a loss: it takes them for probabilities of 0 and 1."""
+    scores = np.asarray(values).squeeze()
+    are_labels = any(np.isin(scores, labels).all() for labels in (y, (0, 1)))
+    if scores.size and scores.ndim == 1 and are_labels:
         raise ValueError(
             f"the predictions of {name} are all labels, for example {scores.tolist()[0]!r}: "
             f"{needed}. Pass a model with predict_proba, log it with "
             "pyfunc_predict_fn='predict_proba', or name a column of probabilities; "
             "loss='zero_one' compares labels"
         )
-    # A Series as it is: where losses are made, rows that have names are matched by these.
-    return values if isinstance(values, pd.Series) else scores
+
+
+# ------------------------------------------------------------------------------------ models
+
+
+def loaded(model: Any) -> Any:
+    """The model behind a URI; anything else as it is."""
+    return mlflow.pyfunc.load_model(model) if isinstance(model, str) else model
+
+
+def identity(role: str, model_id: str | None) -> dict[str, str]:
+    """URI of a logged model, and the registered version that it is, as "<role>_uri" and so on."""
+    if model_id is None:
+        return {}
+    try:
+        logged = MlflowClient().get_logged_model(model_id)
+    except MlflowException:  # of a store that knows no models, or gone
+        return {}
+    found = {f"{role}_uri": str(logged.model_uri)}
+    registered = json.loads(logged.tags.get(mlflow_tags.MLFLOW_MODEL_VERSIONS, "[]"))
+    for field in ("name", "version") if registered else ():
+        # One model can be registered twice.
+        words = dict.fromkeys(str(each[field]) for each in registered)
+        found[f"{role}_{field}"] = ", ".join(words)
+    return found
+
+
+def predicted(
+    model: Any, features: Any, name: str, column: str | None = None
+) -> np.ndarray | pd.DataFrame:
+    """What `predict` gives, or the function itself; of a table, the one column that is named.
+
+    A table of several columns keeps their names, which may be those of the classes.
+    """
+    function = getattr(model, "predict", model)
+    if not callable(function):
+        raise ValueError(
+            f"{name}_model must be a model URI, have a method predict, or be a function of the "
+            f"features, got {type(model).__name__}"
+        )
+    found = function(features)
+    if isinstance(found, pd.DataFrame) and column is not None:
+        found = found[column]
+    if isinstance(found, pd.DataFrame) and found.shape[1] > 1:
+        return found
+    values = np.asarray(found)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def scored(
+    model: Any, features: Any, name: str, y: np.ndarray, *, probabilities: bool
+) -> np.ndarray | pd.DataFrame:
+    """One column of probabilities or scores for each class, named by it where the model says so.
+
+    The function that MLflow calls for a model gives labels by default, so that the flavour's own
+    model is asked. Where it has neither `predict_proba` nor (unless `probabilities` are needed)
+    `decision_function`, this is what the model predicts. Of a model without `classes_` an array
+    has no names, and a score of one class does not tell which class.
+    """
+    learner = _learner(model)
+    for method in ("predict_proba",) if probabilities else ("predict_proba", "decision_function"):
+        function = getattr(learner, method, None)
+        if callable(function):
+            return _by_class(function, learner, _known(model, features), y, name)
+    return predicted(model, features, name)
+
+
+def _learner(model: Any) -> Any:
+    """The model that was logged, where its flavour hands it out."""
+    try:
+        return model.get_raw_model()
+    except (AttributeError, NotImplementedError):
+        return model
+
+
+def _known(model: Any, features: Any) -> Any:
+    """The columns that the model was logged with, which MLflow picks for `predict` too."""
+    schema = model.metadata.get_input_schema() if getattr(model, "metadata", None) else None
+    if schema is None or not schema.has_input_names() or not isinstance(features, pd.DataFrame):
+        return features
+    return features[[column for column in schema.input_names() if column in features.columns]]
+
+
+def _by_class(
+    function: Callable[[Any], Any], learner: Any, features: Any, y: np.ndarray, name: str
+) -> np.ndarray | pd.DataFrame:
+    found = function(features)
+    order = list(getattr(learner, "classes_", getattr(found, "columns", ())))
+    values = np.asarray(found)
+    if not order:
+        return values
+    if values.ndim == 1:  # a decision function, which is positive for the second class
+        values = np.column_stack([-values, values])
+    classes = pd.Series(y).drop_duplicates().tolist()
+    # Of the rows of one class a model knows others still.
+    one = len(classes) == 1 and classes[0] in order
+    same = sorted(map(str, order)) == sorted(map(str, classes))
+    if not (one or same) or len(order) != values.shape[1]:
+        raise ValueError(
+            f"{name} gives scores for the classes {', '.join(map(repr, order))}, the targets have "
+            f"{', '.join(map(repr, classes))}: evaluate it on rows with the labels that it was "
+            "fitted with"
+        )
+    return pd.DataFrame(values, columns=order)

@@ -8,23 +8,16 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import mlflow
 import pandas as pd
+from mlflow import MlflowClient
 from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Dataset, Metric, Param, RunTag
-from mlflow.tracking.multimedia import compress_image_size
-from packaging.version import Version
 
 from ucvtest import TestResult, __version__, cite, hooks
-from ucvtest_mlflow.records import Judged, Outcome
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
-    from ucvtest import Comparison, ModelSelection, SamplePlan
 
 METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
 
@@ -53,9 +46,6 @@ MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "a
 NOT_CHOSEN = ("rng", "backend", "other_backend")
 """Settings that say how a result was computed: tags, which comparisons of runs leave alone."""
 
-IN_IMAGE_NAMES = "+" if Version(mlflow.__version__) >= Version("3.11") else "%"
-"""Between the parts of the names of pictures."""
-
 HEADLINE = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
 """Numbers that the first result of a run has under short names too: its page cuts long ones."""
 
@@ -81,7 +71,7 @@ Data: TypeAlias = tuple[Any, Any]
 """Features and response."""
 
 
-def kind(result: Outcome) -> str:
+def kind(result: Any) -> str:
     """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
     if not isinstance(result, TestResult):
         return KINDS[type(result).__name__]
@@ -96,20 +86,20 @@ KINDS = {"Comparison": "comparison", "ModelSelection": "select_model", "SamplePl
 """What outcomes that are no results of tests are called in keys."""
 
 
-def _is_comparison(result: Outcome) -> "TypeIs[Comparison]":
+def _is_comparison(result: Any) -> bool:
     """Whether it is a comparison, which need not be imported to tell."""
     return type(result).__name__ == "Comparison"
 
 
-def _is_plan(result: Outcome) -> "TypeIs[SamplePlan]":
+def _is_plan(result: Any) -> bool:
     return type(result).__name__ == "SamplePlan"
 
 
-def _is_selection(result: Outcome) -> "TypeIs[ModelSelection]":
+def _is_selection(result: Any) -> bool:
     return type(result).__name__ == "ModelSelection"
 
 
-def key(result: Outcome) -> str:
+def key(result: Any) -> str:
     """What a result is called in keys: who was compared, by which metric, and how.
 
     For example "lda_vs_knn_3.auc.corrected_t": the same question has the same name in every run.
@@ -131,7 +121,7 @@ def comparison_key(names: Sequence[str], metric: Any) -> str:
     return ".".join(word for word in words if word)
 
 
-def params(result: Outcome, prefix: str) -> list[Param]:
+def params(result: Any, prefix: str) -> list[Param]:
     """The chosen options, cut to the length that MLflow shows; defaults of None are left out."""
     first = next(iter(result.results.values())) if _is_comparison(result) else result
     found: Mapping[str, Any] = first.diagnostics if isinstance(first, TestResult) else {}
@@ -147,7 +137,7 @@ def params(result: Outcome, prefix: str) -> list[Param]:
     ]
 
 
-def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
+def metrics(result: Any, prefix: str, when: int = 0) -> list[Metric]:
     """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN.
 
     What stands before the last slash is the section of the page that MLflow draws a chart in. The
@@ -160,7 +150,7 @@ def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
     ]
 
 
-def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag]:
+def tags(result: Any, prefix: str, others: Mapping[str, str]) -> list[RunTag]:
     """The words, what it cost, how it was computed, and the numbers that cannot be metrics."""
     status = "ok"
     if isinstance(result, TestResult):
@@ -179,7 +169,7 @@ def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag
     return [*found, RunTag(VERSION_TAG, __version__)]
 
 
-def headline(result: Outcome, when: int = 0) -> tuple[list[Metric], list[RunTag]]:
+def headline(result: Any, when: int = 0) -> tuple[list[Metric], list[RunTag]]:
     """The main numbers and the verdict under names that the page of a run shows whole."""
     numbers = {
         name: value
@@ -195,12 +185,12 @@ def headline(result: Outcome, when: int = 0) -> tuple[list[Metric], list[RunTag]
     )
 
 
-def margin_name(judged: Judged) -> str:
+def margin_name(judged: Any) -> str:
     """What an answer about a margin is called in keys: "equivalence" or "noninferiority"."""
     return type(judged).__name__.removesuffix("Result").lower()
 
 
-def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
+def of_margin(judged: Any, prefix: str) -> tuple[list[Metric], list[RunTag]]:
     """The numbers and words of an answer about a margin; `passed` is 1 or 0."""
     asked, when = margin_name(judged), int(time.time() * 1000)
     values = judged.to_dict()
@@ -220,7 +210,7 @@ def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
     )
 
 
-def _numbers(result: Outcome) -> dict[str, float]:
+def _numbers(result: Any) -> dict[str, float]:
     if _is_plan(result):
         # What ten million observations do not reach has no number.
         values = {name: getattr(result, name) for name in PLAN_METRICS}
@@ -251,7 +241,7 @@ def _numbers(result: Outcome) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items()}
 
 
-def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
+def _numbers_of_pairs(comparison: Any) -> dict[str, float]:
     """The numbers of every test, pair and learner, and of learners that were judged together.
 
     Infinite numbers are only in the table: tags have no room for the open ends of many intervals.
@@ -306,7 +296,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return found
 
 
-def run_name(result: Outcome) -> str:
+def run_name(result: Any) -> str:
     """A name for a new run: the compared learners."""
     if _is_selection(result):
         return f"{_cut(' or '.join(_cut(name, 20) for name in result.names), 100)} ({kind(result)})"
@@ -319,7 +309,7 @@ def run_name(result: Outcome) -> str:
     return f"{compared} ({kind(result)})" if compared else kind(result)
 
 
-def description(result: Outcome) -> str:
+def description(result: Any) -> str:
     """What the page of a run of its own starts with: the verdict, and under it the summary.
 
     The page shows the first lines only until it is asked for more. It has neither lines nor room
@@ -330,7 +320,7 @@ def description(result: Outcome) -> str:
     return f"{verdict.partition(chr(10))[0]}\n\n```\n{table.strip(chr(10))}\n```\n"
 
 
-def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
+def write_files(result: Any, folder: Path, *, log_plots: bool) -> None:
     """Write the artifacts that are files."""
     summary = result.summary() if _is_selection(result) else result.summary(notes=True)
     (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
@@ -350,26 +340,15 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
             result.save_plot(folder / f"plot_{_file_name(name)}.png", kind=name)
 
 
-def write_image(result_folder: Path, folder: Path, key: str, record: str, when: int) -> None:
-    """Show the first picture among the charts of a run too, where `mlflow.log_image` puts pictures.
-
-    Under names that it would give, but for what it draws at random: a second attempt writes the
-    same files.
-    """
-    from PIL import Image
-
-    with Image.open(sorted(result_folder.glob("plot*.png"))[0]) as picture:
-        image = picture.convert("RGB")
-    # With the numbers of its result: before a slash, which is written so, stands the section.
-    name = f"ucvtest.{key}~plot" if IN_IMAGE_NAMES == "+" else key
-    parts = [name, "step", "0", "timestamp", str(when), f"r{record[1:]}"]
-    (folder / "images").mkdir()
-    path = folder / "images" / IN_IMAGE_NAMES.join(parts)
-    image.save(f"{path}.png")
-    compress_image_size(image).save(f"{path}{IN_IMAGE_NAMES}compressed.webp")
+def show_plot(client: MlflowClient, run_id: str, folder: Path, key: str, when: int) -> None:
+    """Show the first picture among the charts of a run too, in the section of its numbers."""
+    picture = mlflow.Image(str(sorted(folder.glob("plot*.png"))[0]))
+    client.log_image(
+        run_id, picture, key=f"ucvtest.{key}/plot", step=0, timestamp=when, synchronous=True
+    )
 
 
-def write_tables(result: Outcome, folder: Path) -> list[str]:
+def write_tables(result: Any, folder: Path) -> list[str]:
     """Write the tables as `mlflow.load_table` reads them; the names of the files."""
     found = {f"{name}.json": table for name, table in tables(result).items()}
     for name, table in found.items():
@@ -377,7 +356,7 @@ def write_tables(result: Outcome, folder: Path) -> list[str]:
     return list(found)
 
 
-def tables(result: Outcome) -> dict[str, pd.DataFrame]:
+def tables(result: Any) -> dict[str, pd.DataFrame]:
     """The tables of the result by file name; infinity as text, because JSON cannot express it."""
     found: Mapping[str, Any]
     if _is_plan(result):

@@ -1,39 +1,39 @@
-"""Sending results to a tracking server or store, and reading them back."""
+"""Sending results to a tracking server or store, and reading them back.
 
-import contextvars
+Each request has MLflow's own time-outs and retries. A result has arrived when its run has the tag
+that names its record, which is sent last. Everything before may be sent again: it is then the same.
+"""
+
 import json
 import os
-import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import replace
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import mlflow
 import mlflow.artifacts
+import requests
 from mlflow import MlflowClient
-from mlflow.entities import Dataset, DatasetInput, InputTag, RunTag
-from mlflow.exceptions import MlflowException
+from mlflow.entities import Dataset, DatasetInput, InputTag, Param, Run, RunTag
+from mlflow.exceptions import MlflowException, RestException
+from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE, ErrorCode
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
+from mlflow.utils.credentials import get_default_host_creds
+from mlflow.utils.file_utils import ExclusiveFileLock
 
 from ucvtest import EquivalenceResult, NoninferiorityResult, TestResult
 from ucvtest_mlflow import content
-from ucvtest_mlflow.content import Data
-from ucvtest_mlflow.keys import FOLDER, KnownRun, keys_of, known_run, owner_tag, read_run
-from ucvtest_mlflow.locks import alone_in
-from ucvtest_mlflow.pause import quiet
-from ucvtest_mlflow.records import Judged, Outcome, Record, restored
-from ucvtest_mlflow.servers import Unreachable, displayed_address, is_local, require_server
-from ucvtest_mlflow.spool import SpooledRecord
+from ucvtest_mlflow.pause import brief, quiet
+from ucvtest_mlflow.records import Record, SpooledRecord, restored
 
+FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
-# With what goes on before and after, no call takes more than the 8 seconds that are promised.
-WAIT_SECONDS = 7.0
 # A request takes 1000 values, parameters and tags among them.
 MOST_NUMBERS = 500
 # A store reads all parameters of a run to add one: what these cost is a sixth of a result.
@@ -41,7 +41,9 @@ MOST_PARAMS = 200
 
 JUDGED = (EquivalenceResult, NoninferiorityResult)
 
-_T = TypeVar("_T")
+
+class Unreachable(ConnectionError):
+    """The tracking server does not answer, or not in time, or with something else."""
 
 
 class Logged(NamedTuple):
@@ -51,14 +53,7 @@ class Logged(NamedTuple):
     key: str
 
 
-class Written(NamedTuple):
-    """The files of a result before it has a key: their folder, and those that are tables."""
-
-    folder: Path
-    tables: list[str]
-
-
-def log_result(result: Outcome, run_id: str | None = None) -> Logged:
+def log_result(result: Any, run_id: str | None = None) -> Logged:
     """Log one result, a comparison as one table, a choice of a model, or a plan.
 
     A run that is created for it and cannot be completed ends as failed.
@@ -79,14 +74,12 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
     ValueError
         If it is anything else, such as a curve.
     ConnectionError
-        If the tracking server does not answer, or has not taken the result, within a few
-        seconds.
+        If the tracking server does not answer within a few seconds, or has not stored the result.
     """
     if not isinstance(result, TestResult) and type(result).__name__ not in content.KINDS:
-        other: object = result
-        if isinstance(other, JUDGED):
+        if isinstance(result, JUDGED):
             remedy = "log the result that it was asked of, then this answer by log_margin"
-        elif hasattr(other, "plot") and hasattr(other, "to_json"):
+        elif hasattr(result, "plot") and hasattr(result, "to_json"):
             remedy = (
                 "log its picture by mlflow.log_figure(curve.plot().figure, 'curve.png'), and its "
                 "numbers by mlflow.log_text(curve.to_json(), 'curve.json')"
@@ -94,29 +87,18 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
         else:
             remedy = "pass what fit(), uv.compare, uv.select_model or uv.plan returns"
         kinds = ", ".join(("TestResult", *content.KINDS))
-        raise ValueError(f"result must be one of {kinds}, got {type(other).__name__}: {remedy}")
+        raise ValueError(f"result must be one of {kinds}, got {type(result).__name__}: {remedy}")
     record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
-    if run_id is not None:
-        record = replace(record, run_id=run_id)
-    return send(record)
+    return send(record if run_id is None else replace(record, run_id=run_id))
 
 
-def log_compared(
-    result: Outcome, run_id: str, judged: "Judged | None", words: Mapping[str, str]
-) -> Logged:
+def log_compared(result: Any, run_id: str, judged: Any, words: Mapping[str, str]) -> Logged:
     """Log the comparison of two models, which of them they were, and an answer about a margin."""
-    record = Record(result, mlflow.get_tracking_uri(), run_id=run_id, words=words)
-
-    def work(written: Written) -> Logged:
-        logged = _send(record, written)
-        if judged is not None:
-            _log_margin(_client(record.tracking_uri), judged, logged)
-        return logged
-
-    return _with_files(record, work)
+    logged = send(Record(result, mlflow.get_tracking_uri(), run_id=run_id, words=words))
+    return logged if judged is None else log_margin(judged, *logged)
 
 
-def load_result(run_id: str, key: str | None = None) -> Outcome:
+def load_result(run_id: str, key: str | None = None) -> Any:
     """Read a result, a comparison, a choice of a model or a plan back.
 
     Parameters
@@ -140,7 +122,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
         return restored(mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json"))
 
 
-def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
+def log_margin(judged: Any, run_id: str | None = None, key: str | None = None) -> Logged:
     """Log an answer about a margin next to its result.
 
     As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong/noninferiority.passed``,
@@ -177,24 +159,13 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
     if run_id is None and active is None:
         raise ValueError("run_id is missing, and no run is active: name the run of the result")
     run = str(run_id if run_id is not None or active is None else active.info.run_id)
-    uri = mlflow.get_tracking_uri()
-
-    def work() -> Logged:
-        require_server(uri)
-        client = _client(uri)
+    with _client(mlflow.get_tracking_uri()) as client:
         logged = Logged(run, _known_key(client, run, key))
-        _log_margin(client, judged, logged)
-        return logged
-
-    return _bounded(uri, work)
-
-
-def _log_margin(client: MlflowClient, judged: Judged, logged: Logged) -> None:
-    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}")
-    with quiet():
+        metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}")
         file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
-        client.log_text(logged.run_id, judged.to_json(indent=1), file)
-    client.log_batch(logged.run_id, metrics=metrics, tags=tags)
+        client.log_text(run, judged.to_json(indent=1), file)
+        client.log_batch(run, metrics=metrics, tags=tags)
+    return logged
 
 
 def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
@@ -208,6 +179,17 @@ def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
     if key not in keys:
         raise ValueError(f"run {run_id} contains no result {key!r}: it has {', '.join(keys)}")
     return key
+
+
+def keys_of(run: Run) -> list[str]:
+    """The keys of the results that a run contains."""
+    pattern = re.compile(re.escape(owner_tag("KEY")).replace("KEY", r"([a-z0-9_.]+)"))
+    return [match[1] for match in map(pattern.fullmatch, run.data.tags) if match is not None]
+
+
+def owner_tag(key: str) -> str:
+    """The tag that says which record a key belongs to; it comes last, and is there once all is."""
+    return f"{FOLDER}.{key}.uuid"
 
 
 def destination(record: Record, *, nested: bool) -> Record:
@@ -229,8 +211,102 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
-def send(record: Record, data: Data | None = None, kept: SpooledRecord | None = None) -> Logged:
-    """Log a record, unless its run contains it already, and forget where it is kept then.
+# ----------------------------------------------------------------------------------- servers
+
+
+def is_local(tracking_uri: str) -> bool:
+    """Whether it is a folder or a database file, which hangs on nobody."""
+    return urlsplit(tracking_uri).scheme in ("", "file", "sqlite")
+
+
+def displayed_address(tracking_uri: str) -> str:
+    """The server's name; the address may contain a password, which belongs in no message."""
+    address = urlsplit(tracking_uri)
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+
+
+def require_same_server(tracking_uri: str) -> None:
+    """Refuse a server that only a record names, where MLflow would send it credentials.
+
+    Raises
+    ------
+    ValueError
+        If the present configuration has credentials, and another tracking server.
+    """
+    server, creds_of = displayed_address(tracking_uri), cast("Any", get_default_host_creds)
+    own = creds_of(tracking_uri)
+    secrets = (own.username, own.password, own.token, own.auth, own.aws_sigv4, own.client_cert_path)
+    other = server != displayed_address(mlflow.get_tracking_uri())
+    if server.startswith("http") and other and any(secrets):
+        raise ValueError(
+            f"{server} would be sent the credentials of the present configuration, which names "
+            "another tracking server: set MLFLOW_TRACKING_URI to that server, with its own "
+            "credentials"
+        )
+
+
+@contextmanager
+def _client(tracking_uri: str) -> Iterator[MlflowClient]:
+    """A client that is neither patient nor talkative in this context.
+
+    Raises
+    ------
+    Unreachable
+        In the place of what MLflow raises where a server does not answer.
+    """
+    # MLflow gives a new database its tables without a look whether another process is doing so.
+    # Both fail then, and often everything that uses the database later does.
+    lock = Path(tempfile.gettempdir(), f"ucvtest_mlflow-{os.environ.get('USER', '')}.lock")
+    is_file = urlsplit(tracking_uri).scheme == "sqlite" and os.name == "posix"
+    try:
+        with quiet(), brief():
+            with ExclusiveFileLock(str(lock)) if is_file else nullcontext():
+                client = MlflowClient(tracking_uri=tracking_uri)
+            yield client
+    except (MlflowException, OSError) as error:
+        if is_local(tracking_uri) or isinstance(error, (RestException, Unreachable)):
+            raise
+        cause = error.__context__
+        silent = isinstance(cause, (requests.ConnectionError, requests.Timeout))
+        reason = type(cause).__name__ if silent else f"{type(error).__name__}: {error}"
+        raise Unreachable(f"no answer from {displayed_address(tracking_uri)} ({reason})") from error
+
+
+def _require(client: MlflowClient, done: Any, what: str = "has not stored all it was sent") -> None:
+    """Refuse the word of a server: what stands between may answer with anything, or keep a part."""
+    if not done:
+        raise Unreachable(f"{displayed_address(client.tracking_uri)} {what}")
+
+
+def _read_run(client: MlflowClient, run_id: str) -> Run:
+    run = client.get_run(run_id)
+    _require(client, run.info.run_id == run_id, f"answers with something else than run {run_id}")
+    return run
+
+
+# ----------------------------------------------------------------------------------- sending
+
+
+@dataclass
+class KnownRun:
+    """What this process knows of a run, which it reads whole at its first result only."""
+
+    artifact_uri: str
+    datasets: list[Dataset]
+    """Its inputs."""
+    keys: set[str]
+    """Those that are not free."""
+    n_params: int = 0
+    """How many parameters of results this process has given it."""
+
+
+_runs: dict[tuple[str, str], KnownRun] = {}
+
+
+def send(
+    record: Record, data: content.Data | None = None, kept: SpooledRecord | None = None
+) -> Logged:
+    """Log a record, unless its run contains it already.
 
     Parameters
     ----------
@@ -243,102 +319,44 @@ def send(record: Record, data: Data | None = None, kept: SpooledRecord | None = 
     Raises
     ------
     Unreachable
-        If the server does not answer within `REACH_SECONDS`, or has not taken the result
-        within `WAIT_SECONDS`; in the latter case this process goes on trying.
+        If the server does not answer in the time of `BRIEF`, or has not stored what it was sent.
     """
-
-    def work(written: Written) -> Logged:
-        logged = _send(record, written, kept, data)
-        if kept is not None:
-            kept.remove()
-        return logged
-
-    return _with_files(record, work, kept)
-
-
-def _with_files(
-    record: Record,
-    work: Callable[[Written], Logged],
-    kept: SpooledRecord | None = None,
-) -> Logged:
-    """What `work` makes of the files; that they take long to draw is not the server's fault."""
-    with ExitStack() as stack:
-        stack.enter_context(kept or nullcontext())
-        folder = Path(stack.enter_context(TemporaryDirectory())) / "result"
+    sent_before = kept is not None and kept.sent_before
+    with tempfile.TemporaryDirectory() as name:
+        # That files take long to draw is not the server's fault.
+        folder, root = Path(name, "result"), Path(name, FOLDER)
+        root.mkdir()
         folder.mkdir()
         content.write_files(record.result, folder, log_plots=record.log_plots)
         tables = content.write_tables(record.result, folder) if record.log_tables else []
-        # Left to `work`, which may go on when nobody waits for it any more.
-        until_done = stack.pop_all()
-
-    def work_and_tidy() -> Logged:
-        with until_done:
-            return work(Written(folder, tables))
-
-    return _bounded(record.tracking_uri, work_and_tidy)
-
-
-def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
-    """What `work` returns; it is left to itself when a server keeps it too long."""
-    if is_local(tracking_uri):
-        # These hang on nobody, but their first use can take longer than a server may.
-        return work()
-    outcome: Future[_T] = Future()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            outcome.set_result(context.run(work))
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, name="ucvtest_mlflow", daemon=True).start()
-    try:
-        return outcome.result(WAIT_SECONDS)
-    except TimeoutError:
-        if outcome.done():
-            raise
-        raise Unreachable(
-            f"{displayed_address(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
-        ) from None
+        with _client(record.tracking_uri) as client:
+            if record.run_id is not None:
+                return _log(client, record, record.run_id, folder, tables, data, sent_before)
+            run_id = _own_run(client, record, sent_before)
+            try:
+                logged = _log(client, record, run_id, folder, tables, data, sent_before)
+            except Exception:
+                # What is kept comes later.
+                if kept is None:
+                    with suppress(Exception):
+                        client.set_terminated(run_id, "FAILED")
+                raise
+            client.set_terminated(run_id, end_time=record.created)
+            if not is_local(record.tracking_uri):
+                _require(client, _read_run(client, run_id).info.status == "FINISHED")
+            return logged
 
 
-def _send(
-    record: Record, written: Written, kept: SpooledRecord | None = None, data: Data | None = None
-) -> Logged:
-    require_server(record.tracking_uri)
-    client = _client(record.tracking_uri)
-    if record.run_id is not None:
-        return _log(client, record.run_id, record, written, kept, data)
-    run_id = _own_run(client, record, sent_before=kept is not None and kept.sent_before)
-    try:
-        logged = _log(client, run_id, record, written, kept, data, own=True)
-    except Exception:
-        with suppress(Exception), quiet():
-            client.set_terminated(run_id, "FAILED")
-        raise
-    with quiet():
-        client.set_terminated(run_id, end_time=record.created)
-    if not is_local(client.tracking_uri) and read_run(client, run_id).info.status != "FINISHED":
-        raise Unreachable(f"{displayed_address(client.tracking_uri)} has not ended run {run_id}")
-    return logged
-
-
-def _client(tracking_uri: str) -> MlflowClient:
-    # MLflow gives a new database its tables without a look whether another process is doing so.
-    # Both fail then, and often everything that uses the database later does.
-    # Servers see to themselves.
-    address = urlsplit(tracking_uri)
-    is_file = address.scheme == "sqlite"
-    with alone_in(Path(address.path[1:]).parent) if is_file else nullcontext():
-        return MlflowClient(tracking_uri=tracking_uri)
-
-
-def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
+def _own_run(client: MlflowClient, record: Record, sent_before: bool) -> str:
     """The run that is created for a record, once."""
     experiment_id = _experiment_id(client, record)
+
+    def runs() -> list[str]:
+        named = f"tags.`{RECORD_TAG}` = '{record.id}'"
+        return sorted(str(run.info.run_id) for run in client.search_runs([experiment_id], named))
+
     # The answer to the creation of a run can get lost, and its maker be killed before it reports.
-    found = _runs_of(client, record, experiment_id) if sent_before else []
+    found = runs() if sent_before else []
     if not found:
         tags = {
             mlflow_tags.MLFLOW_AUTOLOGGING: "ucvtest",
@@ -355,37 +373,27 @@ def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
             tags=resolve_tags(tags),
             run_name=content.run_name(record.result),
         )
-        found = [str(run.info.run_id)]
-        if not is_local(record.tracking_uri):
-            # MLflow itself repeats a request whose answer got lost.
-            found = _runs_of(client, record, experiment_id) or found
+        # MLflow itself repeats a request whose answer got lost.
+        found = [] if is_local(record.tracking_uri) else runs()
+        found = found or [str(run.info.run_id)]
     first, *others = found
-    if not first:
-        raise Unreachable(
-            f"{displayed_address(client.tracking_uri)} does not say which run it has created"
-        )
+    _require(client, first, "does not say which run it has created")
     for other in others:
         client.delete_run(other)
     return first
 
 
-def _runs_of(client: MlflowClient, record: Record, experiment_id: str) -> list[str]:
-    named = f"tags.`{RECORD_TAG}` = '{record.id}'"
-    return sorted(str(run.info.run_id) for run in client.search_runs([experiment_id], named))
-
-
 def _experiment_id(client: MlflowClient, record: Record) -> str:
-    if record.experiment_id is not None:
-        return record.experiment_id
-    if record.experiment_name is None:
-        return "0"
-    experiment = client.get_experiment_by_name(record.experiment_name)
+    name = record.experiment_name
+    if record.experiment_id is not None or name is None:
+        return record.experiment_id or "0"
+    experiment = client.get_experiment_by_name(name)
     if experiment is None:
         try:
-            return str(client.create_experiment(record.experiment_name))
+            return str(client.create_experiment(name))
         except MlflowException:
             # Another process may have made it meanwhile.
-            experiment = client.get_experiment_by_name(record.experiment_name)
+            experiment = client.get_experiment_by_name(name)
             if experiment is None:
                 raise
     return str(experiment.experiment_id)
@@ -393,99 +401,104 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
 
 def _log(
     client: MlflowClient,
-    run_id: str,
     record: Record,
-    written: Written,
-    kept: SpooledRecord | None,
-    data: Data | None,
-    *,
-    own: bool = False,
+    run_id: str,
+    folder: Path,
+    tables: list[str],
+    data: content.Data | None,
+    sent_before: bool,
 ) -> Logged:
     """Log into a run, which is its own or somebody's."""
-    result = record.result
-    run = known_run(client, run_id, own=own)
-    # In a run of its own nothing takes a key, unless an earlier attempt at the same result.
-    key = content.key(result) if own else record.key
-    if kept is not None and kept.sent_before:
-        found = read_run(client, run_id)
-        owners = {name: found.data.tags[owner_tag(name)] for name in keys_of(found)}
-        # The disk may have refused to keep the key.
-        mine = [name for name, owner in owners.items() if owner == record.id]
-        if mine and _has_files(client, run, mine[0]):
-            return Logged(run_id, mine[0])
-        if mine or key in owners:
-            key = mine[0] if mine else None
-        if run.tables is not None:
-            run.tables = found.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]")
-    if key is None:
-        key = run.take_key(content.key(result))
-        if kept is not None:
-            kept.note_key(key)
-    run.taken.add(key)
-    root = written.folder.parent
-    (root / FOLDER).mkdir()
-    folder = written.folder.rename(root / FOLDER / key)
-    if record.log_plots:
-        content.write_image(folder, root, key, record.id, record.created)
-    # Results of a run share these folders. MLflow makes the folder that it logs into even if
-    # another thread is faster, but fails for the folders within what it copies.
-    for shared in sorted(root.iterdir()):
-        client.log_artifacts(run_id, str(shared), shared.name)
-    prefix = f"{FOLDER}.{key}"
-    tags = content.tags(result, prefix, record.words)
-    if written.tables and run.tables is not None:
-        tags += _list_tables(run.tables, [f"{FOLDER}/{key}/{name}" for name in written.tables])
-    if record.log_plots:
-        tags.append(RunTag(mlflow_tags.MLFLOW_LOGGED_IMAGES, "True"))
+    result, place = record.result, (client.tracking_uri, run_id)
+    known, is_first, listed, taken = _runs.get(place), False, "[]", set[str]()
+    if known is None or sent_before:
+        run = _read_run(client, run_id)
+        taken = set(keys_of(run))
+        for key in taken:
+            if run.data.tags[owner_tag(key)] == record.id:
+                return Logged(run_id, key)
+        inputs = run.inputs.dataset_inputs if run.inputs else []
+        mine = KnownRun(str(run.info.artifact_uri), [item.dataset for item in inputs], taken)
+        # A run of its own is not seen again.
+        known = mine if record.run_id is None else _runs.setdefault(place, mine)
+        is_first = content.VERDICT_TAG not in run.data.tags and (known is mine or sent_before)
+        listed = run.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]")
+    key = content.key(result)
+    if record.run_id is not None:
+        # An earlier attempt may have taken one already.
+        taken = taken if sent_before else known.keys
+        key = _claimed_key(client, run_id, record.id, key, taken)
+        known.keys.add(key)
+    folder = folder.rename(folder.with_name(FOLDER) / key)
+    prefix, tags = f"{FOLDER}.{key}", content.tags(result, f"{FOLDER}.{key}", record.words)
+    if is_first and tables:
+        tags += _list_tables(listed, [f"{FOLDER}/{key}/{name}" for name in tables])
     if record.dataset is not None:
-        digest = _log_dataset(client, run_id, run, record.dataset, data)
+        digest = _log_dataset(client, run_id, known.datasets, record.dataset, data)
         tags.append(RunTag(f"{prefix}.dataset", digest))
-    # The batch comes last, and who owns the key last in it: with that, the result has arrived.
-    tags.append(RunTag(owner_tag(key), record.id))
-    numbers = content.metrics(result, prefix, record.created)
-    for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
-        client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
-    params = content.params(result, prefix)
-    if run.n_params + len(params) > MOST_PARAMS:
-        tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
-    # Pages show them in this order.
-    short_numbers, short_tags = (
-        content.headline(result, record.created) if run.take_first_place() else ([], [])
-    )
-    client.log_batch(
-        run_id,
-        metrics=[*short_numbers, *numbers[:MOST_NUMBERS]],
-        params=params,
-        tags=[*short_tags, *tags],
-    )
-    # A local store says itself what it has not taken; of servers, what stands between may have
-    # kept a part. Neither look reads the run.
+    # Results of a run share the folder above, which MLflow makes even if another thread is faster.
+    client.log_artifacts(run_id, str(folder.parent), FOLDER)
     if not is_local(client.tracking_uri):
-        arrived = _has_files(client, run, key)
-        if arrived and numbers:
-            arrived = bool(client.get_metric_history(run_id, numbers[0].key))
-        elif arrived:
-            arrived = owner_tag(key) in read_run(client, run_id).data.tags
-        if not arrived:
-            raise Unreachable(
-                f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
-            )
-    run.n_params += len(params)
-    run.tables = None
+        # Of the artifacts' address, because a look by the run's name reads the whole run again.
+        files = mlflow.artifacts.list_artifacts(
+            artifact_uri=f"{known.artifact_uri}/{FOLDER}/{key}", tracking_uri=client.tracking_uri
+        )
+        _require(client, "result.json" in {Path(file.path).name for file in files})
+    numbers, params = (
+        content.metrics(result, prefix, record.created),
+        content.params(result, prefix),
+    )
+    for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
+        client.log_batch(run_id, numbers[start : start + MOST_NUMBERS], synchronous=True)
+    known.n_params += len(params)
+    if known.n_params > MOST_PARAMS:
+        tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
+    if record.run_id is not None:
+        params.append(Param(f"{prefix}.record", record.id))
+    # Pages show them in this order.
+    first_numbers, first_tags = content.headline(result, record.created) if is_first else ([], [])
+    # The batch comes last, and who owns the key last in it: with that, the result has arrived.
+    tags = [*first_tags, *tags, RunTag(owner_tag(key), record.id)]
+    numbers = [*first_numbers, *numbers[:MOST_NUMBERS]]
+    client.log_batch(run_id, numbers, params, tags, synchronous=True)
+    if not is_local(client.tracking_uri):
+        arrived: Any = numbers and client.get_metric_history(run_id, numbers[-1].key)
+        _require(client, arrived or owner_tag(key) in _read_run(client, run_id).data.tags)
+    if record.log_plots:
+        # The picture is among the files: the chart that repeats it must not cost a result.
+        with suppress(Exception):
+            content.show_plot(client, run_id, folder, key, record.created)
     return Logged(run_id, key)
 
 
-def _has_files(client: MlflowClient, run: KnownRun, key: str) -> bool:
-    if is_local(client.tracking_uri):
-        return True
-    found = mlflow.artifacts.list_artifacts(
-        artifact_uri=f"{run.artifact_uri}/{FOLDER}/{key}", tracking_uri=client.tracking_uri
-    )
-    return "result.json" in {Path(item.path).name for item in found}
+def _claimed_key(
+    client: MlflowClient, run_id: str, record_id: str, wanted: str, taken: set[str]
+) -> str:
+    """A key that no other result in somebody's run has, the same at each attempt.
+
+    Nothing but parameters is safe from being overwritten in a run: whoever is the first to write
+    one has the key, whatever other threads, processes and machines do.
+    """
+    number, key = 1, wanted
+    while True:
+        if key not in taken:
+            claim = f"{FOLDER}.{key}.record"
+            try:
+                client.log_param(run_id, claim, record_id, synchronous=True)
+                return key
+            except MlflowException as error:
+                refused = error.error_code == ErrorCode.Name(INVALID_PARAMETER_VALUE)
+                if not refused or claim not in _read_run(client, run_id).data.params:
+                    raise
+        number += 1
+        key = f"{wanted}.{number}"
 
 
 def _list_tables(tag: str, paths: list[str]) -> list[RunTag]:
-    """The tag that `mlflow.load_table` goes by with more tables; none where it has no room."""
+    """The tag that `mlflow.load_table` goes by with more tables; none where it has no room.
+
+    Everybody who logs a table rewrites it, so that it is written right after it was read.
+    """
     try:
         listed = json.loads(tag)
     except ValueError:  # cut off by MLflow, so full
@@ -498,26 +511,25 @@ def _list_tables(tag: str, paths: list[str]) -> list[RunTag]:
 def _log_dataset(
     client: MlflowClient,
     run_id: str,
-    run: KnownRun,
+    datasets: list[Dataset],
     dataset: Mapping[str, str],
-    data: Data | None,
+    data: content.Data | None,
 ) -> str:
     """Log the data once, unless the user has; the digest under which the run has them."""
-    digest = dataset["digest"]
-    if digest not in run.digests:
-        theirs = [each.digest for each in run.datasets if content.is_of(each, digest, data)]
-        if not theirs:
-            _add_dataset(client, run_id, dataset)
-        run.digests[digest] = theirs[0] if theirs else digest
-    return run.digests[digest]
-
-
-def _add_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
-    tag = InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")
-    inputs = [DatasetInput(Dataset(**dataset), [tag])]
+    for known in datasets:
+        if content.is_of(known, dataset["digest"], data):
+            return str(known.digest)
+    made = Dataset(**dataset)
+    inputs = [DatasetInput(made, [InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")])]
     # A store checks for missing parts before it adds them, and fails if somebody else adds the
-    # same in between: the data set, once in an experiment, or its link, once in a run.
-    for _ in range(2):
-        with suppress(MlflowException):
-            return client.log_inputs(run_id, inputs)
-    return client.log_inputs(run_id, inputs)
+    # same in between: the data set, once in an experiment, or its link, once in a run. A server is
+    # asked again by MLflow itself.
+    for attempts_left in reversed(range(3 if is_local(client.tracking_uri) else 1)):
+        try:
+            client.log_inputs(run_id, inputs)
+            break
+        except MlflowException:
+            if not attempts_left:
+                raise
+    datasets.append(made)
+    return str(made.digest)

@@ -18,10 +18,16 @@ from mlflow.models.evaluation.artifacts import (
 
 from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
-from ucvtest_mlflow.comparison import Rows, compare_predictions, labels_of, scores_for
-from ucvtest_mlflow.delivery import Logged, log_compared
-from ucvtest_mlflow.keys import FOLDER
-from ucvtest_mlflow.models import identity, loaded, predicted, scored
+from ucvtest_mlflow.comparison import (
+    Rows,
+    compare_predictions,
+    identity,
+    loaded,
+    predicted,
+    scored,
+    scores_for,
+)
+from ucvtest_mlflow.delivery import FOLDER, Logged, log_compared
 
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
@@ -159,17 +165,6 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
                 f"evaluator_config of ucvtest has {name!r}, which it does not know: did you mean "
                 f"{_meant(name)!r}? Its options are {', '.join(OPTIONS)}"
             )
-    if config.get("loss") is not None and config.get("metric") is not None:
-        raise ValueError(
-            f"evaluator_config of ucvtest has loss={config['loss']!r:.60} and "
-            f"metric={config['metric']!r:.60}, which exclude each other: name one of them"
-        )
-    metric = config.get("metric")
-    if isinstance(metric, (list, tuple, set, dict)):
-        raise ValueError(
-            f"evaluator_config of ucvtest has metric={metric!r:.60}, which names several metrics: "
-            "name one, and evaluate once for each"
-        )
     given = [name for name in ("baseline", "baseline_model") if config.get(name) is not None]
     if len(given) != 1:
         raise ValueError(
@@ -196,7 +191,7 @@ def _rows(
     def ask(asked: Any, name: str, column: str | None = None) -> Any:
         if scores is None or column is not None:
             return predicted(asked, features, name, column)
-        return scored(asked, features, name, labels_of(y), probabilities=scores == "probability")
+        return scored(asked, features, name, y, probabilities=scores == "probability")
 
     features, baseline = dataset.features_data, config.get("baseline")
     groups = config.get("groups")
@@ -208,11 +203,6 @@ def _rows(
         )
     elif groups is not None:
         groups = np.asarray(groups)
-        if groups.shape != y.shape[:1]:
-            raise ValueError(
-                f"groups must name a group for each of {len(y)} rows, got shape {groups.shape}: "
-                "pass one label for each row, or the name of a column of the data"
-            )
     name = "baseline"
     if isinstance(baseline, str):
         name = baseline

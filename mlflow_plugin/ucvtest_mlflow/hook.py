@@ -1,32 +1,35 @@
 """Automatic logging: a hook on every fit, and a spool for what could not be sent."""
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from time import monotonic
+from typing import Any, ClassVar
 
 import mlflow
 
-from ucvtest import TestResult, hooks
+from ucvtest import hooks
 from ucvtest_mlflow.content import data_of, describe_data
-from ucvtest_mlflow.delivery import Logged, destination, send
-from ucvtest_mlflow.pause import autologging_paused, is_not_logged, paused_in_worker
-from ucvtest_mlflow.records import Outcome, Record
-from ucvtest_mlflow.servers import (
-    Paused,
-    RetryPolicy,
+from ucvtest_mlflow.delivery import (
+    Logged,
     Unreachable,
-    hide_passwords,
+    destination,
+    displayed_address,
+    is_local,
     require_same_server,
+    send,
 )
-from ucvtest_mlflow.spool import Spool, default_spool_dir
+from ucvtest_mlflow.pause import NOT_LOGGED, autologging_paused, paused_in_worker
+from ucvtest_mlflow.records import Record, Spool, default_spool_dir, home
 
-if TYPE_CHECKING:
-    from ucvtest import Comparison, ModelSelection, SamplePlan
+LONG_SECONDS = 2.0
+"""A failure that took longer kept a test waiting, which the next ones are spared."""
+PAUSE_SECONDS = 60.0
 
 # Below MLflow's own logger, whose handler and level then apply to it too.
 logger = logging.getLogger("mlflow.ucvtest")
@@ -44,7 +47,8 @@ class AutologHook:
     log_tables: bool = True
     nested: bool = False
     silent: bool = False
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy, compare=False, repr=False)
+    ask_again: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
+    """When servers that kept a test waiting are asked again."""
 
     def fitting(self, test: Any) -> AbstractContextManager[None]:
         """Hide the fits of the resampling from MLflow's integrations."""
@@ -54,20 +58,20 @@ class AutologHook:
         """The same in joblib's processes, where a learner's module may have turned them on."""
         return paused_in_worker
 
-    def fitted(self, test: Any, result: TestResult) -> None:
+    def fitted(self, test: Any, result: Any) -> None:
         """Log the result, or keep it for later with a warning that says where."""
         self._log(test, result)
 
-    def compared(self, test: Any, comparison: "Comparison") -> None:
+    def compared(self, test: Any, comparison: Any) -> None:
         """Log a comparison as one, and none of its results by itself."""
         self._log(test, comparison)
 
-    def concluded(self, question: Any, outcome: "ModelSelection | SamplePlan") -> None:
+    def concluded(self, question: Any, outcome: Any) -> None:
         """Log a choice of `uv.select_model`, or a plan."""
         self._log(question, outcome)
 
-    def _log(self, test: Any, result: Outcome) -> None:
-        if is_not_logged():
+    def _log(self, test: Any, result: Any) -> None:
+        if NOT_LOGGED.get():
             return
         record = destination(
             Record(
@@ -79,35 +83,41 @@ class AutologHook:
             ),
             nested=self.nested,
         )
-        kept, disk = None, ""
+        kept = None
         # Whatever happens from here on, an interruption included, the result is on disk. One
         # that refuses writing is not a reason to lose results that the server would take.
         try:
             kept = self.spool.keep(record)
         except Exception as error:
-            disk = _error_text(error)
+            hooks.warn_caller(
+                f"the result is not kept on disk while it is sent ({_error_text(error)}): "
+                "name another folder in spool_dir"
+            )
         try:
-            with self.retry_policy.request(record.tracking_uri):
+            with kept or nullcontext(), self._once_a_minute(record.tracking_uri):
                 logged = send(record, data_of(test), kept)
         except Exception as error:
-            if kept is not None:
-                if isinstance(error, Paused):
-                    kept.close()
-                hooks.warn_caller(_kept_message(error, kept.path))
-            else:
-                hooks.warn_caller(
-                    f"the result is neither in MLflow ({_error_text(error)}) nor on disk ({disk}): "
-                    "ucvtest_mlflow.log_result(result) logs it; name another folder in spool_dir"
-                )
+            hooks.warn_caller(_failed(error, None if kept is None else kept.path))
             return
         if not self.silent:
-            where = hide_passwords(record.tracking_uri)
+            where = _without_passwords(record.tracking_uri)
             logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, where)
-        if kept is None:
-            hooks.warn_caller(
-                f"the result is in MLflow, but it could not be kept on disk before ({disk}): had "
-                "the server failed, it would be lost; name another folder in spool_dir"
+
+    @contextmanager
+    def _once_a_minute(self, tracking_uri: str) -> Iterator[None]:
+        """Surround a request to a server, unless it has kept a test waiting within a minute."""
+        server, start = displayed_address(tracking_uri), monotonic()
+        left = self.ask_again.get(server, start) - start
+        if left > 0:
+            raise Unreachable(
+                f"{server} has kept an earlier test waiting, and is asked again in {left:.0f} s"
             )
+        try:
+            yield
+        except Exception:
+            if monotonic() - start >= LONG_SECONDS and not is_local(tracking_uri):
+                self.ask_again[server] = monotonic() + PAUSE_SECONDS
+            raise
 
 
 def autolog(
@@ -132,8 +142,7 @@ def autolog(
     ImportError
         If plots are asked for and matplotlib is not installed.
     ValueError
-        If `spool_dir` cannot be written to, is not the user's, or is open to others and contains
-        more than records.
+        If `spool_dir` cannot be written to.
 
     Notes
     -----
@@ -170,44 +179,36 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
     -------
     list of Logged
         The results that were sent, the oldest first. What could not be sent stays, with a warning.
-        What another process (or an earlier attempt of this one) is sending is left to it,
-        so that nothing is sent twice.
+        What another process or thread is sending is left to it, so that nothing is sent twice.
 
     Raises
     ------
     ValueError
-        If the folder is not the user's, or is open to others and contains more than records.
+        If `spool_dir` is not the name of a folder.
     """
     spool = _spool(spool_dir)
-    dead: set[str] = set()
-    tried = [_resend(spool, path, dead) for path in spool.files()]
-    return [logged for logged in tried if logged is not None]
-
-
-def _resend(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
-    """Send one file, unless its server is among the dead ones; None where that failed."""
-    tracking_uri = None
-    try:
-        kept = spool.claim(path)
-        if kept is None:
-            if path.exists():
-                hooks.warn_caller(f"{path} is being sent already, and is left to that attempt")
-            return None
-        tracking_uri = kept.record.tracking_uri
-        if tracking_uri in dead:
-            kept.close()
-            return None
+    sent, dead = [], set()
+    for path in spool.files():
+        kept = None
         try:
-            require_same_server(tracking_uri)
-        except ValueError:
-            kept.close()
-            raise
-        return send(kept.record, kept=kept)
-    except Exception as error:
-        if isinstance(error, Unreachable) and tracking_uri is not None:
-            dead.add(tracking_uri)
-        hooks.warn_caller(_kept_message(error, path))
-        return None
+            kept = spool.claim(path)
+            if kept is None:
+                if path.exists():
+                    waiting = f"{home(path)} is being sent already"
+                    hooks.warn_caller(f"{waiting}, and is left to that attempt")
+                continue
+            with kept:
+                if kept.record.tracking_uri in dead:
+                    raise Unreachable
+                require_same_server(kept.record.tracking_uri)
+                sent.append(send(kept.record, kept=kept))
+        except Exception as error:
+            server = kept and kept.record.tracking_uri
+            if server not in dead:
+                hooks.warn_caller(_failed(error, path))
+            if isinstance(error, Unreachable):
+                dead.add(server)
+    return sent
 
 
 def _spool(spool_dir: str | Path | None) -> Spool:
@@ -216,12 +217,21 @@ def _spool(spool_dir: str | Path | None) -> Spool:
     return Spool(default_spool_dir() if spool_dir is None else Path(spool_dir))
 
 
-def _kept_message(error: Exception, path: Path) -> str:
-    return (
-        f"the result is not in MLflow ({_error_text(error)}); it is kept in {path}: "
-        "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
-    )
+def _failed(error: Exception, path: Path | None) -> str:
+    """That a result is not in MLflow, and how it comes there."""
+    remedy = "ucvtest_mlflow.log_result(result) logs it"
+    if path is not None:
+        remedy = (
+            f"it is kept in {home(path)}: ucvtest_mlflow.flush_spool() or the command "
+            "'ucvtest mlflow flush' sends it"
+        )
+    return f"the result is not in MLflow ({_error_text(error)}); {remedy}"
 
 
 def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {hide_passwords(str(error))}"
+    return f"{type(error).__name__}: {_without_passwords(str(error))}"
+
+
+def _without_passwords(text: str) -> str:
+    """The text without users and passwords in the addresses that it names."""
+    return re.sub(r"(?<=://)[^/\s]+@", "", text)

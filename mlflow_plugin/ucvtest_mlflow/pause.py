@@ -60,39 +60,31 @@ QUIET = {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
+BRIEF = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "3",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "0",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_JITTER": "0",
+    # A server may name hours.
+    "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",
+}
+"""Two attempts of 3 seconds each: MLflow's own values let a server keep a test for minutes."""
 
 
 @contextmanager
-def _chatter_off() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in QUIET}
-    os.environ.update(QUIET)
+def _variables(values: dict[str, str]) -> Iterator[None]:
+    """Variables that MLflow reads at each request, but for those that the user has set."""
+    ours = {name: value for name, value in values.items() if name not in os.environ}
+    os.environ.update(ours)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in ours:
+            os.environ.pop(name, None)
 
 
-_not_logged: ContextVar[bool] = ContextVar("ucvtest_mlflow.not_logged", default=False)
-
-
-@contextmanager
-def not_logged() -> Iterator[None]:
-    """`ucvtest_mlflow.autolog` leaves the results of this context to whoever asks for it."""
-    token = _not_logged.set(True)
-    try:
-        yield
-    finally:
-        _not_logged.reset(token)
-
-
-def is_not_logged() -> bool:
-    """Whether this is inside of `not_logged`."""
-    return _not_logged.get()
-
+NOT_LOGGED: ContextVar[bool] = ContextVar("ucvtest_mlflow.not_logged", default=False)
+"""Where it is True, `ucvtest_mlflow.autolog` leaves results to whoever asks for them."""
 
 autologging_paused = _Pause(_autologging_off)
 """No fit in this process is logged by MLflow's integrations inside such a context.
@@ -100,8 +92,11 @@ autologging_paused = _Pause(_autologging_off)
 The state from before returns when the last such context ends, exceptions included.
 """
 
-quiet = _Pause(_chatter_off)
+quiet = _Pause(lambda: _variables(QUIET))
 """MLflow prints neither progress bars nor addresses of runs inside such a context."""
+
+brief = _Pause(lambda: _variables(BRIEF))
+"""MLflow waits for no server for long inside such a context."""
 
 
 def paused_in_worker() -> AbstractContextManager[None]:

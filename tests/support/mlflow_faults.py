@@ -148,11 +148,12 @@ def close(handler: Handler) -> None:
 
 
 def drip(handler: Handler) -> None:
-    """A byte at a time: no pause is long, and there is no end."""
-    _, _, body = handler.hand_on()
-    handler.begin(200, {}, len(body) + 1000)
+    """A byte at a time, for seconds: no pause is long."""
+    handler.hand_on()
+    handler.begin(200, {}, 20)
     with suppress(OSError):
-        while not handler.server.let_go.wait(0.1):
+        for _ in range(20):
+            handler.server.let_go.wait(0.1)
             handler.wfile.write(b" ")
             handler.wfile.flush()
 
@@ -180,11 +181,10 @@ FAULTS: dict[str, Callable[[Handler], None]] = {
 
 PLACES = {
     "everywhere": "",
-    "sign of life": "health",
     "new run": "runs/create",
     "search": "runs/search",
     "run": "runs/get",
-    "writer": "runs/set-tag",
+    "key": "runs/log-parameter",
     "files": "mlflow-artifacts",
     "data set": "runs/log-inputs",
     "numbers": "runs/log-batch",

@@ -18,7 +18,7 @@ import pytest
 import requests
 import ucvtest_mlflow as um
 from mlflow import MlflowClient
-from ucvtest_mlflow import delivery, servers
+from ucvtest_mlflow import delivery, hook
 
 from tests.support.made_once import made_once
 from tests.support.mlflow_runs import RESULT, free_port, start_server
@@ -67,13 +67,9 @@ def client(
     monkeypatch.setattr("mlflow.store.tracking.sqlalchemy_store.random", random.Random())
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0")
     # Servers, which may be slow, are waited for; tests of waiting have limits of their own.
-    for module, name in (
-        (servers, "REACH_SECONDS"),
-        (servers, "LONG_SECONDS"),
-        (servers, "PAUSE_SECONDS"),
-        (delivery, "WAIT_SECONDS"),
-    ):
-        monkeypatch.setattr(module, name, LIMIT)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", str(LIMIT))
+    monkeypatch.setattr(hook, "LONG_SECONDS", LIMIT)
+    monkeypatch.setattr(delivery, "_runs", {})
     # One and the same for all stores, and read from seventy files.
     monkeypatch.setattr("mlflow.store.db.utils._get_latest_schema_revision", latest_schema)
     monkeypatch.setattr(TestResult, "save_plot", draw_once)

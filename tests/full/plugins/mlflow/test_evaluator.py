@@ -38,8 +38,8 @@ with warnings.catch_warnings():
     from mlflow.models.evaluation import evaluator_registry
 
 from ucvtest_mlflow.comparison import Rows, compare_predictions
+from ucvtest_mlflow.delivery import keys_of
 from ucvtest_mlflow.evaluator import UcvtestEvaluator
-from ucvtest_mlflow.keys import keys_of
 
 from tests.support.mlflow_runs import WARNINGS
 
@@ -202,12 +202,12 @@ REFUSED: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     ({"baseline": None}, {}, "has no baseline"),
     ({"baseline": "old", "baseline_model": abs}, {}, "has baseline and baseline_model"),
     ({"baseline": "older"}, {}, "baseline='older' is not a column"),
-    ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
+    ({"baseline": [0, 1]}, {}, r"predictions\['baseline'\] has 2 values, but 80 are needed"),
     ({"baseline_model": 3}, {}, "baseline_model must be .* got int"),
     ({"baseline": "old"}, {"predictions": None}, "nothing to compare"),
     ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is not a column"),
     ({"baseline": "old", "groups": [1, 2]}, {}, "groups must name a group for each of 80 rows"),
-    ({"baseline": "old", "metric": ["f1", "mcc"]}, {}, "name one, and evaluate once for each"),
+    ({"baseline": "old", "metric": ["f1", "mcc"]}, {}, "names several metrics: pass one"),
     ({"baseline": "old", "margin": "0.1"}, {}, "margin must be"),
     ({"baseline": "old", "metric": "f1", "loss": "log"}, {}, "exclude each other"),
     # Misspelt, wherever the options are, and whether or not the evaluator is named.
@@ -380,11 +380,11 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
             pyfunc_predict_fn="predict_proba",
             signature=signature,
         )
-    # A function does not say which class is the positive one.
+    # Of a function, two columns are those of the sorted labels, and one does not say of which.
     ways: list[tuple[Any, Any]] = [
         (info.model_uri, None),
         (old, None),
-        (lambda X: old.predict_proba(X), "yes"),
+        (lambda X: old.predict_proba(X), None),
         (lambda X: pd.DataFrame(old.predict_proba(X), columns=old.classes_), None),
         (lambda X: old.predict_proba(X)[:, 0], "no"),
     ]
@@ -394,9 +394,8 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
         config = {"baseline_model": baseline, "loss": "log", "pos_label": label}
         found = evaluate(rows, config, **signed)
         assert found.metrics["ucvtest.model_vs_baseline.log.hold_out/estimate"] == 0
-    for given in (lambda X: old.predict_proba(X), lambda X: old.predict_proba(X)[:, 0]):
-        with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
-            evaluate(rows, {"baseline_model": given, "loss": "log"}, **signed)
+    with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
+        evaluate(rows, {"baseline_model": ways[-1][0], "loss": "log"}, **signed)
     scored = evaluate(rows, {"baseline_model": logged["new"], "metric": "brier_skill"}, **signed)
     learners = um.load_result(scored.run_id).tables["Learners"]["estimate"]
     yes = (rows.y == "yes").to_numpy()
@@ -438,8 +437,9 @@ def test_entry_point_without_jax() -> None:
 LABELS_REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"metric": name}, "pos_label is missing") for name in ("f1", "average_precision")),
     ({"loss": "auc", "y": [0, 1]}, "for the classes 'no', 'yes', the targets have 0, 1"),
-    *(({"loss": loss, "third": 1}, "mixes labels of types") for loss in ("zero_one", "auc")),
-    *(({"third": third}, "targets has 1 missing values") for third in (None, float("nan"))),
+    ({"loss": "zero_one", "third": 1}, "mixes labels of types"),
+    ({"loss": "auc", "third": 1}, "for the classes 'no', 'yes', the targets have 'no', 1, 'yes'"),
+    *(({"third": third}, "y has 1 missing values") for third in (None, float("nan"))),
 ]
 
 

@@ -1,15 +1,14 @@
 """What a tracking server may cost, and what it may be told."""
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import requests
 
 from ucvtest import UcvtestWarning, hooks
 
@@ -18,9 +17,8 @@ pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[ml
 import mlflow
 import ucvtest_mlflow as um
 from mlflow import MlflowClient
-from ucvtest_mlflow import servers
+from ucvtest_mlflow import delivery, hook, pause
 from ucvtest_mlflow.records import Record
-from ucvtest_mlflow.servers import Paused, RetryPolicy, hide_passwords
 
 from tests.support.mlflow_runs import (
     RESULT,
@@ -34,68 +32,60 @@ from tests.support.mlflow_runs import (
 pytestmark = WARNINGS
 
 
-class Clock:
-    """A clock that goes on when it is told to."""
+def test_a_server_that_kept_a_test_waiting_is_asked_once_a_minute(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, seconds = [1000.0], [7.0]
 
-    def __init__(self) -> None:
-        self.now = 1000.0
+    def fail(record: Record, *_: object) -> None:
+        now[0] += seconds[0]
+        raise delivery.Unreachable("no answer")
 
-    def __call__(self) -> float:
-        return self.now
-
-
-URI = "http://user:secret@example.org:5000"
-
-
-def ask(retry_policy: RetryPolicy, clock: Clock, seconds: float, uri: str = URI) -> None:
-    with retry_policy.request(uri):
-        clock.now += seconds
-        raise TimeoutError
-
-
-def fail_after(seconds: float, clock: Clock, retry_policy: RetryPolicy, uri: str = URI) -> None:
-    with pytest.raises(TimeoutError):
-        ask(retry_policy, clock, seconds, uri)
-
-
-def test_a_server_that_kept_a_test_waiting_is_asked_once_a_minute() -> None:
-    clock = Clock()
-    retry_policy = RetryPolicy(clock)
-    fail_after(7.0, clock, retry_policy)
-    for passed, left in ((0.0, 60), (20.0, 40), (39.0, 1)):
-        clock.now += passed
-        with pytest.raises(Paused) as error, retry_policy.request(URI):
-            pass
-        assert str(error.value) == (
-            f"http://example.org:5000 has kept an earlier test waiting, and is asked again in "
-            f"{left} s"
-        )
-    with retry_policy.request("http://elsewhere:5000"):
-        pass
-    clock.now += 1.0
-    fail_after(7.0, clock, retry_policy)
-    clock.now += 60.0
-    # Others that come meanwhile do not wait as well.
-    with retry_policy.request(URI), pytest.raises(Paused), retry_policy.request(URI):
-        pass
-    # It answers again.
-    with retry_policy.request(URI), retry_policy.request(URI):
-        pass
+    um.autolog(spool_dir=spool)
+    monkeypatch.setattr(hook, "monotonic", lambda: now[0])
+    monkeypatch.setattr(hook, "LONG_SECONDS", 2.0)
+    monkeypatch.setattr(hook, "send", fail)
+    mlflow.set_tracking_uri("http://user:secret@example.org:5000")
+    # After, of it or of another server, and what is said.
+    paused = "http://example.org:5000 has kept an earlier test waiting, and is asked again in"
+    rows = [(0.0, "no answer"), (20.0, f"{paused} 40 s"), (39.0, f"{paused} 1 s")]
+    for passed, said in [*rows, (1.0, "no answer"), (60.0, "no answer"), (1.0, f"{paused} 59 s")]:
+        now[0] += passed
+        with pytest.warns(UcvtestWarning, match=said):
+            finish()
+    # A quick failure costs the next test nothing, and local stores are always asked.
+    seconds[0] = 1.0
+    for uri in ("http://elsewhere:5000", "sqlite:///mlflow.db"):
+        mlflow.set_tracking_uri(uri)
+        for _ in range(2):
+            with pytest.warns(UcvtestWarning, match="no answer"):
+                finish()
+        seconds[0] = 7.0
+    # Options that are called anew ask anew.
+    um.autolog(spool_dir=spool)
+    (new,) = hooks.installed_hooks()
+    assert new.ask_again == {}
 
 
-def test_a_quick_failure_costs_the_next_test_nothing() -> None:
-    clock = Clock()
-    retry_policy = RetryPolicy(clock)
-    fail_after(1.0, clock, retry_policy)
-    with retry_policy.request(URI):
-        pass
+def test_no_request_waits_for_longer_than_is_promised() -> None:
+    """Nor where a server names a time, unless the user has set MLflow's variables."""
+    seconds = float(pause.BRIEF["MLFLOW_HTTP_REQUEST_TIMEOUT"])
+    assert seconds * (1 + int(pause.BRIEF["MLFLOW_HTTP_REQUEST_MAX_RETRIES"])) <= 8 - 1
+    assert pause.BRIEF["MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER"] == "false"
 
 
-def test_local_stores_are_always_asked() -> None:
-    clock = Clock()
-    retry_policy = RetryPolicy(clock)
-    for _ in range(2):
-        fail_after(30.0, clock, retry_policy, "sqlite:///mlflow.db")
+def test_variables_are_set_while_somebody_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in pause.BRIEF:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "100")
+    before = dict(os.environ)
+    one, other = pause.brief(), pause.brief()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert os.environ == {**pause.BRIEF, **before}
+    other.__exit__(None, None, None)
+    assert os.environ == before
 
 
 class Listener(ThreadingHTTPServer):
@@ -147,8 +137,9 @@ def listening(**options: Any) -> Iterator[Listener]:
 def test_a_server_that_hangs_is_asked_once_and_everything_kept(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "REACH_SECONDS", 0.3)
-    monkeypatch.setattr(servers, "LONG_SECONDS", 0.2)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    monkeypatch.setattr(hook, "LONG_SECONDS", 0.5)
     um.autolog(spool_dir=spool)
     with hanging_server() as uri:
         mlflow.set_tracking_uri(uri)
@@ -165,22 +156,14 @@ def test_a_server_that_hangs_is_asked_once_and_everything_kept(
     assert not [item for item in caught if "is being sent already" in str(item.message)]
 
 
-def test_options_that_are_called_anew_ask_anew(client: MlflowClient, spool: Path) -> None:
-    um.autolog(spool_dir=spool)
-    (first,) = hooks.installed_hooks()
-    um.autolog(spool_dir=spool)
-    (second,) = hooks.installed_hooks()
-    assert first.retry_policy is not second.retry_policy
-
-
 # -------------------------------------------------------------------------- credentials
 
 
 @pytest.fixture
 def no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in (*servers.CREDENTIALS, "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("TOKEN", "AUTH", "AWS_SIGV4", "CLIENT_CERT_PATH", "USERNAME", "PASSWORD"):
+        monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
 
 
 @pytest.mark.parametrize("name", ["MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD"])
@@ -236,23 +219,14 @@ def test_a_token_does_not_follow_a_redirection(
 
 
 def test_passwords_are_hidden() -> None:
-    assert hide_passwords("http://u:p@host/x and https://t@h:5 not a@b") == (
+    assert hook._without_passwords("http://u:p@host/x and https://t@h:5 not a@b") == (
         "http://host/x and https://h:5 not a@b"
     )
-    with closed_port() as uri, pytest.raises(ConnectionError) as error:
-        servers.require_server(uri.replace("//", "//user:secret@"))
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri.replace("//", "//user:secret@"))
+        try:
+            with pytest.raises(ConnectionError) as error:
+                um.log_result(RESULT)
+        finally:
+            mlflow.set_tracking_uri(None)
     assert str(error.value) == f"no answer from {uri} (ConnectionError)"
-
-
-def test_what_stands_before_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    proxy = nullcontext(SimpleNamespace(status_code=502))
-    monkeypatch.setattr(requests, "get", lambda *args, **kwargs: proxy)
-    with pytest.raises(ConnectionError, match=r"https://example.org answers with HTTP status 502"):
-        servers.require_server("https://example.org/mlflow")
-
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise requests.exceptions.SSLError
-
-    # Certificates are left to MLflow.
-    monkeypatch.setattr(requests, "get", refuse)
-    servers.require_server("https://example.org")

@@ -5,41 +5,12 @@ from pathlib import Path
 import pytest
 import ucvtest_mlflow as um
 from mlflow import MlflowClient
-from ucvtest_mlflow.keys import keys_of
-from ucvtest_mlflow.records import Record
+from ucvtest_mlflow.delivery import keys_of
 
-from tests.full.plugins.mlflow.test_spool import fill_the_disk
-from tests.support.mlflow_runs import RESULT, WARNINGS, finish, interrupt, new_run, runs, same
+from tests.support.mlflow_runs import WARNINGS, finish, runs
 from ucvtest import UcvtestWarning
 
 pytestmark = WARNINGS
-
-
-def test_a_full_disk_and_an_interruption_make_no_second_run(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    um.autolog(spool_dir=spool)
-    with monkeypatch.context() as patch:
-        fill_the_disk(patch, after=1)
-        patch.setattr(MlflowClient, "log_batch", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            finish()
-    (kept,) = spool.iterdir()
-    assert Record.from_json(kept.read_text()).run_id is None
-    (logged,) = um.flush_spool(spool)
-    assert [run.info.run_id for run in runs(client)] == [logged.run_id]
-
-
-def test_a_disk_that_fills_up_meanwhile(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The record is on disk, but that it has a key by now can no longer be written."""
-    um.autolog(spool_dir=spool)
-    fill_the_disk(monkeypatch, after=1)
-    with new_run() as run:
-        finish()
-    assert same(um.load_result(run.info.run_id), RESULT)
-    assert list(spool.iterdir()) == []
 
 
 def test_a_home_that_cannot_be_written_to(
@@ -50,7 +21,7 @@ def test_a_home_that_cannot_be_written_to(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.warns(UcvtestWarning, match="cannot be written to: name another .* are logged wi"):
         um.autolog()
-    with pytest.warns(UcvtestWarning, match="it could not be kept on disk before"):
+    with pytest.warns(UcvtestWarning, match="not kept on disk while it is sent"):
         finish()
     assert len(runs(client)) == 1
 
@@ -61,7 +32,7 @@ def test_a_folder_that_is_spoilt_meanwhile(client: MlflowClient, spool: Path, ha
     spool.rmdir()
     if harm == "opened":
         spool.touch()
-        with pytest.warns(UcvtestWarning, match="it could not be kept on disk before"):
+        with pytest.warns(UcvtestWarning, match="not kept on disk while it is sent"):
             finish()
     else:
         finish()

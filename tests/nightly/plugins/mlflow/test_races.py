@@ -2,22 +2,18 @@
 
 import itertools
 import os
-import platform
-import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pytest
 
@@ -30,6 +26,7 @@ pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[ml
 import mlflow
 import ucvtest_mlflow as um
 from mlflow import MlflowClient
+from mlflow.entities import Dataset, DatasetInput
 from mlflow.store.tracking.dbmodels.models import (
     SqlDataset,
     SqlExperiment,
@@ -41,15 +38,12 @@ from mlflow.utils.file_utils import local_file_uri_to_path
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner
-from ucvtest_mlflow import content, delivery, locks
+from ucvtest_mlflow import content, delivery
+from ucvtest_mlflow.delivery import keys_of
 from ucvtest_mlflow.hook import AutologHook
-from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
-from ucvtest_mlflow.spool import Spool
 
 from tests.support.mlflow_runs import (
-    KEY,
-    PATIENT,
     RESULT,
     TEST,
     WARNINGS,
@@ -105,7 +99,7 @@ def test_folders_of_a_run_that_another_result_makes_meanwhile(
 ) -> None:
     run = client.create_run("0", run_name="shared")
     artifacts = Path(local_file_uri_to_path(run.info.artifact_uri))
-    shared = {str(artifacts / name) for name in ("ucvtest", "images")}
+    shared = {str(artifacts / "ucvtest")}
     real_mkdir, made = os.mkdir, set()
 
     def mkdir(path: str | Path, *args: Any, **kwargs: Any) -> None:
@@ -118,24 +112,6 @@ def test_folders_of_a_run_that_another_result_makes_meanwhile(
     logged = um.log_result(RESULT, run.info.run_id)
     assert made == shared
     assert um.load_result(*logged).estimate == RESULT.estimate
-
-
-@pytest.fixture
-def is_locked(tmp_path: Path) -> Iterator[Callable[[], bool]]:
-    """Whether somebody is alone in the folder of the store."""
-    fcntl = pytest.importorskip("fcntl")
-    handle = os.open(tmp_path, os.O_RDONLY)
-
-    def ask() -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        fcntl.flock(handle, fcntl.LOCK_UN)
-        return False
-
-    yield ask
-    os.close(handle)
 
 
 @contextmanager
@@ -164,7 +140,7 @@ def test_a_data_set_that_others_log_meanwhile(client: MlflowClient, spool: Path)
     assert dataset is not None
 
     def log_into(run_id: str) -> Callable[[], object]:
-        return lambda: delivery._add_dataset(client, run_id, dataset)
+        return lambda: client.log_inputs(run_id, [DatasetInput(Dataset(**dataset), [])])
 
     with (
         mlflow.start_run(run_id=mine),
@@ -191,78 +167,26 @@ def test_an_experiment_that_another_process_made_meanwhile(
     assert len(client.search_runs([trial])) == 1
 
 
+@pytest.mark.skipif(os.name != "posix", reason="locks as POSIX has them")
 def test_one_process_at_a_time_makes_a_client(
-    client: MlflowClient,
-    tmp_path: Path,
-    is_locked: Callable[[], bool],
-    monkeypatch: pytest.MonkeyPatch,
+    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of two at once that make the tables of a new store, MLflow lets both fail."""
+    import fcntl
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     taken = []
 
     def make(tracking_uri: str) -> MlflowClient:
-        assert is_locked()
+        (path,) = tmp_path.glob("*.lock")
+        with path.open("a") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         taken.append(tracking_uri)
         return client
 
     monkeypatch.setattr(delivery, "MlflowClient", make)
     um.log_result(RESULT)
-    monkeypatch.chdir(tmp_path)
-    delivery._client("sqlite:///mlflow.db")
-    assert taken == [mlflow.get_tracking_uri(), "sqlite:///mlflow.db"]
-    assert not is_locked()
-
-
-def test_a_folder_is_free_although_a_forked_process_has_its_handle(
-    tmp_path: Path, is_locked: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real_open, handles = os.open, []
-
-    def open_and_tell(path: Path, flags: int) -> int:
-        handles.append(real_open(path, flags))
-        return handles[0]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", open_and_tell)
-        with locks.alone_in(tmp_path):
-            inherited = os.dup(handles[0])
-    with pytest.raises(OSError, match="descriptor"):
-        os.fstat(handles[0])
-    assert not is_locked()
-    os.close(inherited)
-
-
-def test_folders_that_cannot_be_locked(
-    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with locks.alone_in(tmp_path / "missing"):
-        pass
-    monkeypatch.setattr(locks, "fcntl", None)
-    with locks.alone_in(tmp_path):
-        um.log_result(RESULT)
-
-
-def of_another_process(client: MlflowClient, run_id: str, number: int, host: str) -> None:
-    """What a process leaves in a run into which it logs."""
-    client.set_tag(run_id, f"ucvtest.writer.other{number}", f"{host} {number}")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="asks which processes live as POSIX does")
-def test_keys_of_processes_that_log_into_one_run(client: MlflowClient) -> None:
-    with subprocess.Popen(["true"]) as gone:
-        pass
-    shared, mine, theirs = (client.create_run("0", run_name=name).info.run_id for name in "abc")
-    of_another_process(client, shared, gone.pid, platform.node())
-    client.log_metric(shared, "ucvtest.lda_vs_knn_3.ustatistic/estimate", 1.0)
-    assert um.log_result(RESULT, shared).key == f"{KEY}.2"
-    # Of this machine, of another, and of one that says something else.
-    of_another_process(client, mine, os.getppid(), platform.node())
-    of_another_process(client, theirs, gone.pid, "elsewhere")
-    for run_id in (mine, theirs):
-        keys_given = [um.log_result(RESULT, run_id).key for _ in range(2)]
-        name = next(iter({key.rpartition(".")[2] for key in keys_given}))
-        assert keys_given == [f"lda_vs_knn_3.ustatistic{number}.{name}" for number in ("", ".2")]
-        assert f"ucvtest.writer.{name}" in client.get_run(run_id).data.tags
+    assert taken == [mlflow.get_tracking_uri()]
 
 
 def test_two_flushes_at_once_send_everything_once(client: MlflowClient, spool: Path) -> None:
@@ -277,115 +201,11 @@ def test_two_flushes_at_once_send_everything_once(client: MlflowClient, spool: P
     assert list(spool.iterdir()) == []
 
 
-@contextmanager
-def server_that_hangs_after_the_probe(
-    then: Callable[[], object] = lambda: None,
-) -> Iterator[tuple[str, threading.Event]]:
-    """Says that it is well, and then does one thing and answers no more until it is let go."""
-    let_go = threading.Event()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path != "/health":
-                then()
-                let_go.wait(LIMIT)
-            self.send_response(200 if self.path == "/health" else 400)
-            self.end_headers()
-
-        do_POST = do_GET
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", let_go
-    finally:
-        let_go.set()
-        server.shutdown()
-        server.server_close()
-
-
-def test_server_that_hangs_after_the_probe(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
-    drawn_by, write_files = [], content.write_files
-
-    def draw(*args: Any, **options: Any) -> None:
-        drawn_by.append(threading.current_thread())
-        write_files(*args, **options)
-
-    monkeypatch.setattr(content, "write_files", draw)
-    um.autolog(spool_dir=spool)
-    with server_that_hangs_after_the_probe() as (uri, let_go):
-        mlflow.set_tracking_uri(uri)
-        with pytest.warns(UcvtestWarning) as caught:
-            finish()
-        (path,) = spool.iterdir()
-        assert [str(item.message) for item in caught] == [
-            f"the result is not in MLflow (Unreachable: {uri} has not taken the result within "
-            f"1 s); it is kept in {path}: ucvtest_mlflow.flush_spool() or the command "
-            "'ucvtest mlflow flush' sends it"
-        ]
-        with pytest.raises(ConnectionError, match="has not taken the result within 1 s"):
-            um.log_result(RESULT)
-        # Before the time of the server starts, which runs in another thread.
-        assert drawn_by == [threading.main_thread()] * 2
-        let_go.set()
-        # The attempt that was left to itself fails, and the next one may try.
-        claimed = None
-        while claimed is None:  # pytest's own limit is the watchdog
-            time.sleep(0.05)
-            claimed = Spool(spool).claim(path)
-        assert claimed is not None
-        with claimed:
-            assert same(claimed.record.result, RESULT)
-
-
-def test_interruption_while_a_server_hangs(client: MlflowClient, spool: Path) -> None:
-    um.autolog(spool_dir=spool)
-    # To the main thread, as from a keyboard: it would not wake up for another one's signal. A
-    # shell starts what runs in the background with this signal ignored.
-    control_c = partial(signal.pthread_kill, threading.main_thread().ident, signal.SIGINT)
-    with server_that_hangs_after_the_probe(control_c) as (uri, _):
-        mlflow.set_tracking_uri(uri)
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                finish()
-        finally:
-            signal.signal(signal.SIGINT, before)
-    (path,) = spool.iterdir()
-    assert same(Record.from_json(path.read_text()).result, RESULT)
-
-
-def test_threads_with_their_own_runs_on_a_server(
-    server: MlflowClient, experiment: str, spool: Path
-) -> None:
-    um.autolog(spool_dir=spool)
-
-    def work(name: str) -> str:
-        with mlflow.start_run(run_name=name) as run:
-            for _ in range(2):
-                finish(replace(RESULT, settings={"learner": name}))
-        return str(run.info.run_id)
-
-    with ThreadPoolExecutor(2) as pool:
-        ids = list(pool.map(work, ["one", "two"]))
-    for name, run_id in zip(["one", "two"], ids, strict=True):
-        for number in ("", ".2"):
-            key = f"{name}.ustatistic{number}"
-            assert um.load_result(run_id, key).settings == {"learner": name}
-    assert len(server.search_runs([experiment])) == 2
-
-
 def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: Path) -> None:
     run_id = server.create_run(experiment, run_name="shared").info.run_id
     (tmp_path / "result.json").write_text(RESULT.to_json())
     code = (
-        f"import json, sys, ucvtest, ucvtest_mlflow as um; {PATIENT}; "
+        "import json, sys, ucvtest, ucvtest_mlflow as um; "
         "result = ucvtest.TestResult.from_dict(json.load(open('result.json'))); "
         "[um.log_result(result, sys.argv[1]) for _ in range(4)]"
     )
@@ -461,47 +281,14 @@ def test_two_first_fits_at_once(
     assert [type(hook) for hook in hooks.installed_hooks()] == [AutologHook]
 
 
-def test_a_writer_that_lives_is_let_write(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = Record(RESULT, mlflow.get_tracking_uri(), log_plots=False)
-
-    def sync(handle: int) -> None:
-        assert Spool(spool).claim(spool / f"{written.id}.json") is None
-
-    monkeypatch.setattr(os, "fsync", sync)
-    keep(spool, written)
-    assert [path.stem for path in spool.iterdir()] == [written.id]
-
-
-def test_a_writer_whose_empty_file_was_looked_at(
-    spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between its creation and its lock somebody else may take it for a dead writer's."""
-    lock, written = locks._lock, Record(RESULT, mlflow.get_tracking_uri(), log_plots=False)
-    path = spool / f"{written.id}.json"
-
-    def come_in_between(file: TextIO, *, wait: bool) -> bool:
-        if wait:
-            with pytest.raises(ValueError, match="ends too early"):
-                Spool(spool).claim(path)
-        return lock(file, wait=wait)
-
-    monkeypatch.setattr(locks, "_lock", come_in_between)
-    keep(spool, written)
-    taken = Spool(spool).claim(path)
-    assert taken is not None
-    with taken:
-        assert same(taken.record.result, RESULT)
-
-
 KILLED = """
 import os, sys
 from pathlib import Path
 from ucvtest import TestResult
-from ucvtest_mlflow import spool
-from ucvtest_mlflow.records import Record
+from ucvtest_mlflow.records import Record, Spool
 record = Record.from_json(Path(sys.argv[2]).read_text())
 os.fsync = lambda handle: os.kill(os.getpid(), 9)
-spool.Spool(Path(sys.argv[1])).keep(record)
+Spool(Path(sys.argv[1])).keep(record)
 """
 
 
