@@ -316,7 +316,7 @@ def _plan_for_rules(
             f"losses of learners cannot be planned without the data: pass {arg('X')} and y, or "
             f"losses from {call('Losses.from_predictions')}"
         )
-    refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "planning for fixed rules")
+    refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "plan")
     if learner is None:
         if len(losses.learners) > 2:
             raise ValueError(

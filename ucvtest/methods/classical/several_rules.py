@@ -26,7 +26,7 @@ def several_rules(
 ) -> tuple[dict[Any, TestResult], JointEstimates]:
     """Results of hold-out tests of each rule, by name, and of pairs, with their joint law."""
     if is_of_ranks(losses):
-        refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "the test")
+        refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "HoldOutTest")
         return results_together(tests, losses, options, covariance_of_ranks(losses))
     # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None
