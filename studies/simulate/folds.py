@@ -11,7 +11,7 @@ from studies.simulate.many_samples import ManySamples, Sampler
 from ucvtest.common.checks import as_integer
 from ucvtest.common.execution import make_generator, progress_bar
 from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
-from ucvtest.methods.fold_covariance.options import Estimator, checked_estimator, checked_folds
+from ucvtest.methods.fold_covariance.options import Estimator, FoldScheme
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,13 +83,12 @@ def fold_covariance(
     True
     """
     n_obs = as_integer("n", n)
-    n_folds = checked_folds(n_folds, n_obs)
+    n_folds = FoldScheme.of(n_folds, estimator, n_obs, "observations").n_folds
     if n_obs % n_folds:
         raise ValueError(
             f"n must be a multiple of n_folds, got n = {n_obs} and n_folds = {n_folds}: use "
             f"n = {n_obs - n_obs % n_folds}"
         )
-    estimator = checked_estimator(estimator)
     count = _replications(n_replications)
     generator, seed = make_generator(rng)
     fold = np.repeat(np.arange(n_folds), n_obs // n_folds)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from ucvtest.advice.calibration import (
     FEWEST_PROBLEMS,
@@ -17,7 +17,7 @@ from ucvtest.advice.calibration import (
 )
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Procedure
 from ucvtest.advice.evidence import REFERENCE, CellsAbout, CellsAboutMetric, relative_width
-from ucvtest.common.checks import as_integer, check_choice, named_options
+from ucvtest.common.checks import as_integer, named_options
 from ucvtest.common.equality import ByValue
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg, call
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ucvtest.inference.base import HypothesisTest
 
 Goal = Literal["test", "interval"]
-GOALS: tuple[Goal, ...] = get_args(Goal)
-ABOUT: tuple[About, ...] = get_args(About)
 
 BUDGETS = {
     False: (*(f"ustatistic_few_{2 * n_pairs}" for n_pairs in FEW_PAIRS), "ustatistic"),
@@ -352,8 +350,6 @@ def _check(n: int, n_fits: int, goal: Any, about: Any) -> None:
     if as_integer("n", n) < 2:
         raise ValueError(f"{arg('n')} must be at least 2, got {n}")
     as_integer("n_fits", n_fits)
-    check_choice("goal", goal, GOALS)
-    check_choice("about", about, ABOUT)
 
 
 # ---------------------------------------------------------------------------- the line

@@ -14,7 +14,7 @@ import numpy as np
 from ucvtest.codes.bounds import light_code_bounds, spectral_bound
 from ucvtest.codes.linear_programme import check_length
 from ucvtest.codes.null_distributions import simulated_nulls, wilcoxon_null
-from ucvtest.common.checks import as_integer, check_choice, check_is_float, is_number
+from ucvtest.common.checks import Level, as_integer, check_choice, declared, is_number
 from ucvtest.common.execution import make_generator, progress_bar
 from ucvtest.common.words import arg
 
@@ -112,10 +112,7 @@ def critical_values(
     >>> table.loc[10].tolist()
     [-1, 0, 0]
     """
-    if not isinstance(alpha, Real):
-        check_is_float("alpha", alpha, "0.05")
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"{arg('alpha')} must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+    declared("alpha", float(alpha) if isinstance(alpha, Real) else alpha, Level, 0.05)
     check_choice("method", method, METHODS)
     if method != "empirical" and not (n_simulations is None and rng is None):
         raise ValueError(

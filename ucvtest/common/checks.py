@@ -4,15 +4,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import wraps
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
 from ucvtest.common.exceptions import UNUSABLE
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import alternatives, arg, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,25 +72,110 @@ def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e
         raise ValueError(f"{arg(name)} must be a finite number{limits}, got {shown(value)}")
 
 
-def check_is_float(name: str, value: Any, example: str) -> None:
-    """Refuse a value between 0 and 1 whose type is not supported in computations.
-
-    Examples are a Fraction, a Decimal, an array and a text. To call them out of range would be
-    wrong.
-    """
-    try:
-        lies_between = not is_number(value) and 0 < float(value) < 1
-    except (*UNUSABLE, ArithmeticError):
-        return
-    if lies_between:
-        raise ValueError(f"{arg(name)} must be a number such as {example}, got {shown(value)}")
-
-
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse anything but one of some words."""
     known_choices = tuple(choices)
     if not isinstance(value, str) or value not in known_choices:
         raise ValueError(f"{arg(name, value)} is unknown: use one of {', '.join(known_choices)}")
+
+
+@dataclass(frozen=True)
+class Between:
+    """Numbers between two limits, which may belong to them."""
+
+    low: float
+    high: float
+    ends: bool = False
+
+    def __str__(self) -> str:
+        if not self.ends:
+            return f"between {self.low:g} and {self.high:g}"
+        if self.high == HIGHEST:
+            return f"of at least {self.low:g}"
+        return f"from {self.low:g} to {self.high:g}"
+
+
+HIGHEST = 1e100
+"""Its square is a number too."""
+
+
+def AtLeast(low: float, high: float = HIGHEST) -> Between:
+    """Numbers from a limit on, to another where there is one."""
+    return Between(low, high, ends=True)
+
+
+NUMBERS = {int: (int, np.integer), float: (int, float, np.integer, np.floating)}
+"""What is an integer, and a number that SciPy computes with; True is neither."""
+
+Level = Annotated[float, Between(0, 1)]
+Seconds = Annotated[float, AtLeast(1e-3, 1e9)]
+
+
+def declared(name: str, value: Any, declaration: Any, default: Any = Parameter.empty) -> Any:
+    """A value in the range that a type declares, as Python's own number; others are refused.
+
+    The type is one of, or a union of: `Annotated[int, AtLeast(2)]`, `Annotated[float, Between(0,
+    1)]`, a `Literal` of words, and None. Any other type declares no range.
+    """
+    union = get_origin(declaration) in (Union, UnionType)
+    kinds = get_args(declaration) if union else (declaration,)
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    ranges = [get_args(kind) for kind in kinds if get_origin(kind) is Annotated]
+    if any(get_origin(kind) not in (Literal, Annotated) for kind in kinds if kind is not NoneType):
+        return value
+    if (value is None and NoneType in kinds) or (isinstance(value, str) and value in words):
+        return value
+    for kind, limits in ranges:
+        if isinstance(value, NUMBERS[kind]) and not isinstance(value, bool):
+            low, high = limits.low, limits.high
+            if low < value < high or (limits.ends and value in (low, high)):
+                return value.item() if isinstance(value, np.generic) else value
+    none = [shown(None)] if NoneType in kinds and default is not None else []
+    if not ranges:
+        listed = ", ".join(words) + "".join(f", or {each}" for each in none)
+        raise ValueError(f"{arg(name, value)} is unknown: use one of {listed}")
+    in_words = {int: "an integer", float: "a finite number"}
+    listed = alternatives(
+        [
+            *(
+                f"{in_words[kind]} {limits}{_remark(value, kind, limits)}"
+                for kind, limits in ranges
+            ),
+            *map(repr, words),
+            *none,
+        ]
+    )
+    remedy = "leave it out" if default is None else f"use {default!r}"
+    remedy = "" if default is Parameter.empty else f": {remedy}"
+    raise ValueError(f"{arg(name)} must be {listed}, got {shown(value)}{remedy}")
+
+
+def undeclared(declaration: Any) -> Any:
+    """A type without the ranges of numbers that it declares, as signatures show it."""
+    if get_origin(declaration) is Annotated:
+        return get_args(declaration)[0]
+    kinds = get_args(declaration)
+    if not any(get_origin(kind) is Annotated for kind in kinds):
+        return declaration
+    return Union[tuple(map(undeclared, kinds))]  # noqa: UP007  (of a list)
+
+
+def _remark(value: Any, kind: type, limits: Between) -> str:
+    """Why a value is refused that is not out of range: a Fraction, an array, a text, 10**400."""
+    if is_integer(value) and value > limits.high:
+        return f", at most {limits.high:g}"
+    try:
+        inside = kind is float and limits.low < float(value) < limits.high
+    except (*UNUSABLE, ArithmeticError):
+        return ""
+    return " (of the type float)" if inside and not is_number(value) else ""
+
+
+def check_fields(record: Any) -> None:
+    """Refuse fields of a dataclass outside of the ranges that their types declare."""
+    for each in fields(record):
+        value = declared(each.name, getattr(record, each.name), each.type, each.default)
+        object.__setattr__(record, each.name, value)
 
 
 def check_switch(name: str, value: Any) -> None:
@@ -185,19 +272,28 @@ ELSEWHERE = {
 
 
 def named_options(wrapped_callable: Callable[P, R]) -> Callable[P, R]:
-    """Name the class or function in errors about unknown keywords and missing arguments."""
+    """Name the class or function in errors about unknown keywords and missing arguments.
+
+    Arguments whose types declare a range (see `declared`) are refused outside of it.
+    """
     wrapped_signature = signature(wrapped_callable)
+    parameters = wrapped_signature.parameters.values()
 
     @wraps(wrapped_callable)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            wrapped_signature.bind(*args, **kwargs)
+            bound = wrapped_signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             called = _called(wrapped_callable, args)
             check_options(wrapped_callable, called, kwargs)
             raise TypeError(f"{called}: {error}") from None
+        for each in parameters:
+            if each.name in bound:
+                declared(each.name, bound[each.name], each.annotation, each.default)
         return wrapped_callable(*args, **kwargs)
 
+    shown = [each.replace(annotation=undeclared(each.annotation)) for each in parameters]
+    vars(checked)["__signature__"] = wrapped_signature.replace(parameters=shown)
     return checked
 
 
@@ -209,12 +305,6 @@ def _called(user_callable: Any, args: tuple[Any, ...]) -> str:
     kind = args[0] if isinstance(args[0], type) else type(args[0])
     bare = user_callable.__name__ == "__init__"
     return f"{kind.__name__}()" if bare else f"{kind.__name__}.{user_callable.__name__}()"
-
-
-def check_seconds(max_seconds: Any) -> None:
-    """Refuse anything but a positive number of seconds, or none."""
-    if max_seconds is not None:
-        check_number("max_seconds", max_seconds, low=1e-3, high=1e9)
 
 
 def check_workers(n_jobs: Any, batch_size: Any) -> None:

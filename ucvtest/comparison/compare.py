@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import (
-    at_least,
-    check_choice,
-    check_seconds,
+    AtLeast,
+    Seconds,
     check_workers,
     named_options,
 )
@@ -22,7 +21,7 @@ from ucvtest.common.execution import Execution, Progress, make_generator, progre
 from ucvtest.common.words import arg, call
 from ucvtest.comparison.budget import Budget
 from ucvtest.comparison.compare_losses import baseline_of
-from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
+from ucvtest.comparison.comparison import Comparison, Correction, Fits
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
     Plan,
@@ -53,11 +52,11 @@ from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import notes_on_learners
 from ucvtest.losses.table import Losses
 from ucvtest.results.columns import Pair
-from ucvtest.results.fields import CONTRASTS, Contrast
+from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
 from ucvtest.results.simultaneous import JointEstimates
-from ucvtest.stats.wald import ALTERNATIVES, Alternative
+from ucvtest.stats.wald import Alternative
 
 OWN = "drawn by the test itself"
 """The design of tests that share none."""
@@ -89,9 +88,9 @@ def compare(
     scoring: Any = None,
     missing: Missing = "raise",
     cv: Any = None,
-    max_seconds: float | None = None,
+    max_seconds: Seconds | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    max_fits: int | None = None,
+    max_fits: Annotated[int, AtLeast(1)] | None = None,
     metric: Any = None,
     weights: Any = None,
 ) -> Comparison:
@@ -222,17 +221,11 @@ def compare(
     (6, 5)
     """
     started = time.perf_counter()
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_correction(correction)
-    check_choice("contrast", contrast, CONTRASTS)
     check_workers(n_jobs, batch_size)
-    check_seconds(max_seconds)
-    if max_fits is not None:
-        at_least("max_fits", max_fits, 1)
-        if max_seconds is not None:
-            raise ValueError(
-                f"{arg('max_fits')} and {arg('max_seconds')} exclude each other: pass one of them"
-            )
+    if max_fits is not None and max_seconds is not None:
+        raise ValueError(
+            f"{arg('max_fits')} and {arg('max_seconds')} exclude each other: pass one of them"
+        )
     learners_by_name = named_learners(learners)
     if len(learners_by_name) < 2:
         raise ValueError(

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_integer, named_options
+from ucvtest.common.checks import is_integer, named_options
 from ucvtest.common.words import arg, call
-from ucvtest.comparison.comparison import Comparison, Correction, Fits, check_correction
+from ucvtest.comparison.comparison import Comparison, Correction, Fits
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
     check_names,
@@ -28,7 +28,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.columns import Pair, ResultsOfTests
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import ALTERNATIVES, Alternative
+from ucvtest.stats.wald import Alternative
 
 LONGEST_REFUSAL = 600
 """Characters of a refusal that somebody still reads."""
@@ -99,8 +99,6 @@ def compare_losses(
     check_losses(losses)
     metrics = _scored_by(losses, metric)
     losses = next(iter(metrics.values()))
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_correction(correction)
     grouped = losses.groups is not None
     if group_weight is None:
         group_weight = losses.usual_weight if grouped else "group"

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import in_brief
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg
 from ucvtest.results.columns import Pair, ResultColumns, ResultsOfTests
 from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
@@ -651,16 +651,6 @@ def _by_key(
 ) -> dict[tuple[str, str, str], Any]:
     """Values of the pairs of a test under the keys of a comparison."""
     return {(test, *pair): value for pair, value in zip(columns.pairs, values, strict=True)}
-
-
-def check_correction(correction: Any) -> None:
-    """Refuse an unknown way to adjust p-values."""
-    is_correction = isinstance(correction, str) and correction in get_args(Correction)
-    if correction is not None and not is_correction:
-        raise ValueError(
-            f"{arg('correction', correction)} is unknown: use one of "
-            f"{', '.join(get_args(Correction))}, or {shown(None)}"
-        )
 
 
 def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:

@@ -26,7 +26,7 @@ SHARED = (
 )
 """Arguments of the classes that the comparison decides for all of them."""
 
-RUNTIME = ("self", *Run.__annotations__)
+RUNTIME = ("self", *Run.__annotations__, "checkpoint")
 """The same of their methods `fit`."""
 
 

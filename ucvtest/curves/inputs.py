@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_is_float, check_number
+from ucvtest.common.checks import AtLeast, declared
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.scored_rows import ScoredRows, scored_rows
@@ -52,8 +52,7 @@ def read_inputs(
     ValueError
         If an input cannot be used.
     """
-    check_is_float("alpha", alpha, "0.05")
-    check_number("alpha", alpha, low=1e-6, high=0.5)
+    declared("alpha", alpha, Annotated[float, AtLeast(1e-6, 0.5)], 0.05)
     generator, seed = make_generator(rng)
     if isinstance(y, Losses):
         for name, value in (("pos_label", pos_label), ("groups", groups), ("fold", fold)):

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.common.checks import at_least, check_number
+from ucvtest.common.checks import AtLeast, declared
 from ucvtest.common.memo import memoised
 from ucvtest.common.words import place, shown
 from ucvtest.data.groups import Groups, check_known_groups
@@ -95,8 +95,7 @@ class Design:
         ValueError
             If `n_obs` is not a positive integer.
         """
-        n_obs = at_least("n_obs", n_obs, 1)
-        check_number("n_obs", n_obs, high=1e9)
+        n_obs = declared("n_obs", n_obs, Annotated[int, AtLeast(1, 1e9)])
         return cls(np.zeros((1, n_obs), dtype=bool), np.ones((1, n_obs), dtype=bool))
 
     @classmethod
@@ -109,8 +108,7 @@ class Design:
             If there are no splits, or one of several learns from nothing, or one tests nothing,
             tests what it learns, or names rows that do not exist.
         """
-        n_obs = at_least("n_obs", n_obs, 1)
-        check_number("n_obs", n_obs, high=1e9)
+        n_obs = declared("n_obs", n_obs, Annotated[int, AtLeast(1, 1e9)])
         listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
         pairs: list[Any] = list(splits) if listed else [splits]
         if not all(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.common.checks import at_least, check_is_float, check_switch
+from ucvtest.common.checks import Level, at_least, check_switch, declared
 from ucvtest.common.execution import row_batches
 from ucvtest.common.words import arg
 from ucvtest.designs.design import Design, folds_in_words
@@ -478,12 +478,8 @@ def number_tested(n_obs: int, fraction: float, units: str = "observations") -> i
 
 
 def _check_fraction(fraction: Any) -> None:
-    if not isinstance(fraction, Real):
-        check_is_float("test_fraction", fraction, "0.1")
-    if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
-        raise ValueError(
-            f"{arg('test_fraction')} must lie between 0 and 1, got {fraction!r:.60}: use 0.1"
-        )
+    number = float(fraction) if isinstance(fraction, Real) else fraction
+    declared("test_fraction", number, Level, 0.1)
 
 
 @dataclass(frozen=True)

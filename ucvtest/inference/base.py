@@ -4,13 +4,17 @@ A test is a question (`inference.question`) and options of its own. A class decl
 keeps its own options in `_ask`, and computes in `_answer`; all else is here, written once.
 """
 
+import inspect
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self, Unpack
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self
 
 from ucvtest import hooks
+from ucvtest.common.checks import named_options
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.answer import Answer
@@ -19,6 +23,7 @@ from ucvtest.inference.finish import finish
 from ucvtest.inference.from_data import FromData
 from ucvtest.inference.interface import Interface
 from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.options import RunOptions
 from ucvtest.inference.question import (
     LossesQuestion,
     Question,
@@ -28,6 +33,33 @@ from ucvtest.inference.question import (
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
+
+P = ParamSpec("P")
+
+
+def fit_by(
+    record: Callable[P, RunOptions],
+) -> Callable[[Callable[[Any], None]], Callable[Concatenate[Any, P], TestResult]]:
+    """Give a method `fit`, of which only the docstring is written, the fields of a record.
+
+    They are its arguments, which type checkers follow.
+    """
+    parameters = inspect.signature(record).parameters.values()
+    # How fits are run comes last, as in docstrings.
+    ordered = sorted(parameters, key=lambda each: each.name in Run.__annotations__)
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    def filled_in(described: Callable[[Any], None]) -> Callable[Concatenate[Any, P], TestResult]:
+        @wraps(described)
+        def fit(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> TestResult:
+            return self._fit(record(*args, **kwargs))
+
+        shown = inspect.Signature([first, *ordered], return_annotation=TestResult)
+        vars(fit)["__signature__"] = shown
+        vars(fit)["record"] = record
+        return named_options(fit)
+
+    return filled_in
 
 
 class HypothesisTest(FromData, Interface, ABC):
@@ -46,6 +78,13 @@ class HypothesisTest(FromData, Interface, ABC):
     """Whether its answer is to be relied on; comparisons show others, and do not count them."""
     needs: ClassVar[Needs]
     """What it needs of a question, declared once; all else reads it here."""
+
+    Options: ClassVar[type[RunOptions]] = RunOptions
+    """The record of the arguments of `fit`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.Options = vars(cls.fit)["record"]
 
     @classmethod
     def from_losses(
@@ -141,9 +180,9 @@ class HypothesisTest(FromData, Interface, ABC):
 
     # ------------------------------------------------------------------------------- the fit
 
-    @abstractmethod
-    def fit(self, **run: Unpack[Run]) -> TestResult:
-        """Estimate and test; subclasses add the options of their own.
+    @fit_by(RunOptions)
+    def fit(self) -> None:
+        """Evaluate the learners unless losses are given, and test.
 
         Parameters
         ----------
@@ -169,19 +208,22 @@ class HypothesisTest(FromData, Interface, ABC):
             If an argument cannot be used, or a learner fails on a split.
         """
 
-    def fit_options(self) -> Any:
-        """The options of `fit` that are the class's own, validated: a frozen record.
+    def fit_options(self, **options: Any) -> Any:
+        """The options of `fit` for this question, checked; comparisons call it before any fit."""
+        return self.resolved(type(self).Options(**options))
 
-        Subclasses with options take them as keywords of the same names; a comparison calls it
-        before the first fit.
-        """
-        return None
+    def resolved(self, options: Any) -> Any:
+        """The options for this question: those that it refuses, and what "auto" stands for."""
+        return options
 
-    def _fit(self, options: Any, run: Run, execution: Execution | None = None) -> TestResult:
-        """The result, with its options validated, announced to hooks."""
+    def _fit(self, options: Any, execution: Execution | None = None) -> TestResult:
+        """The result, announced to hooks."""
+        resolved, run = self.resolved(options), options
         if execution is None:
-            execution = self.question.execution(**run)
-        result = self.run(options, execution, run.get("progress"))
+            execution = self.question.execution(
+                rng=run.rng, n_jobs=run.n_jobs, batch_size=run.batch_size
+            )
+        result = self.run(resolved, execution, options.progress)
         hooks.announce(self, result)
         return result
 
@@ -197,7 +239,7 @@ class HypothesisTest(FromData, Interface, ABC):
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> Answer:
-        """The answer, from the options of `fit` that were validated before any draw.
+        """The answer, from the options of `fit` for this question (`resolved`).
 
         The frame makes the result of it: see `Answer`.
         """

@@ -1,15 +1,14 @@
 """Losses from the scores of resamples alone, as cross_val_score returns them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import (
     LARGEST,
-    at_least,
-    check_choice,
+    AtLeast,
     check_size,
     check_switch,
     named_options,
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 LOSS, LOSS_IN_WORDS = "loss", "mean loss"
 """Parts of names of numbers that should be small."""
 
-DESIGNS = ("kfold", "repeated_kfold", "splits")
-
 MAX_BYTES = 2**30
 """Most bytes of the design, which has a byte or two for every observation and resample."""
 
@@ -37,10 +34,10 @@ def from_scores(
     cls: "type[Losses]",
     fold_scores: Mapping[str, Any],
     *,
-    n_learn: int,
-    n_test: int,
-    design: str = "kfold",
-    n_folds: int | None = None,
+    n_learn: Annotated[int, AtLeast(1)],
+    n_test: Annotated[int, AtLeast(1)],
+    design: Literal["kfold", "repeated_kfold", "splits"] = "kfold",
+    n_folds: Annotated[int, AtLeast(2)] | None = None,
     greater_is_better: bool | None = None,
     score: str | None = None,
 ) -> "Losses":
@@ -131,8 +128,7 @@ def from_scores(
     greater = True if greater_is_better is None else bool(greater_is_better)
     if score is not None:
         greater = direction_of_scores(score, greater_is_better)
-    sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
-    check_choice("design", design, DESIGNS)
+    sizes = int(n_learn), int(n_test)
     if 2 * sum(sizes) * n_resamples > MAX_BYTES:
         raise ValueError(
             f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples needs too much "
@@ -176,7 +172,6 @@ def _cross_validation(
                 f"{arg('n_folds')} must be given with {arg('design', 'repeated_kfold')}"
             )
         n_folds = n_resamples
-    n_folds = at_least("n_folds", n_folds, 2)
     if n_resamples % n_folds or (kind == "kfold" and n_resamples != n_folds):
         raise ValueError(
             f"{arg('n_folds', n_folds)} does not match {n_resamples} scores with "

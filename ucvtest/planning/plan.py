@@ -11,11 +11,10 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import (
+    Level,
     at_least,
-    check_is_float,
     check_number,
     check_switch,
-    is_number,
     named_options,
 )
 from ucvtest.common.execution import Progress, make_generator
@@ -109,8 +108,8 @@ def plan(
     ratio: float | None = None,
     width: float | None = None,
     n: Sequence[int] | int | None = None,
-    power: float = 0.8,
-    alpha: float = 0.05,
+    power: Level = 0.8,
+    alpha: Level = 0.05,
     learn_size: int | tuple[int, int] | None = None,
     loss: Any = None,
     pos_label: Any = None,
@@ -484,11 +483,7 @@ def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _G
         raise ValueError(f"{arg('ratio')} must be positive and not 1, got {value:g}")
     if name == "width" and value <= 0:
         raise ValueError(f"{arg('width')} must be above 0, got {value:g}")
-    check_is_float("alpha", alpha, "0.05")
-    if not is_number(alpha) or not 0 < alpha < 1:
-        raise ValueError(f"{arg('alpha')} must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
-    check_is_float("power", power, "0.8")
-    if not is_number(power) or not alpha < power < 1:
+    if power <= alpha:
         raise ValueError(f"{arg('power')} must lie between alpha and 1, got {power!r:.60}: use 0.8")
     return _Goal(name, float(value), float(power), float(alpha))
 

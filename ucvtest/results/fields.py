@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ucvtest.common.checks import check_is_float, is_number
-from ucvtest.common.words import arg
+from ucvtest.common.checks import Level, declared
 from ucvtest.stats.wald import holding, wald_interval, within
 
 if TYPE_CHECKING:
@@ -68,8 +67,4 @@ def method_interval(result: "TestResult", alpha: float) -> tuple[float, float]:
 
 def check_alpha(alpha: float) -> None:
     """Refuse levels outside of (0, 1)."""
-    check_is_float("alpha", alpha, "0.05")
-    if not is_number(alpha) or not 0 < alpha < 1:
-        raise ValueError(
-            f"{arg('alpha')} must lie between 0 and 1, got {alpha!r:.60}: use 0.05 for 95%"
-        )
+    declared("alpha", alpha, Level, 0.05)

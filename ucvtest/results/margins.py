@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from ucvtest.common.checks import check_is_float, check_number, check_switch, is_number
+from ucvtest.common.checks import Between, check_number, check_switch, declared, is_number
 from ucvtest.common.words import arg, call, shown
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import quiet_interval
@@ -282,9 +282,7 @@ def noninferiority(
 
 def _common(result: TestResult, alpha: Any, question_name: str) -> dict[str, Any]:
     """What both answers say of the result, which must be one that has an interval."""
-    check_is_float("alpha", alpha, "0.05")
-    if not is_number(alpha) or not 0 < alpha < 0.5:
-        raise ValueError(f"{arg('alpha')} must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
+    declared("alpha", alpha, Annotated[float, Between(0, 0.5)], 0.05)
     if result.interval_name == "credible interval":
         raise ValueError(
             f"{question_name} is not a question for the {result.method}: pass {arg('rope')} to the "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ucvtest.common.checks import check_is_float, is_number, named_options
+from ucvtest.common.checks import Level, declared, named_options
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.notes import in_brief
 from ucvtest.results.fields import (
@@ -195,11 +195,7 @@ class TestResult(Saved):
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
-        check_is_float("confidence_level", confidence_level, "0.95")
-        if not is_number(confidence_level) or not 0 < confidence_level < 1:
-            raise ValueError(
-                f"confidence_level must lie between 0 and 1, got {confidence_level!r:.60}: use 0.95"
-            )
+        declared("confidence_level", confidence_level, Level, 0.95)
         return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
 
     def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":

@@ -7,11 +7,10 @@ every alpha, because the rank of the observed value among exchangeable ones is u
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
 from ucvtest.common.words import arg
 
 
@@ -29,22 +28,18 @@ def pvalue_error(pvalue: float, size: int) -> float:
     return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)
 
 
-def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
-    """The number of exceedances that a user asks for, where draws are random."""
-    if stop_after is None:
-        return None
-    if isinstance(n_permutations, str):
+def check_stop_after(stop_after: int | None, n_permutations: int | str) -> None:
+    """Refuse a number of exceedances where draws are not random, or fewer."""
+    if stop_after is not None and isinstance(n_permutations, str):
         raise ValueError(
             f"{arg('stop_after', stop_after)} is for random permutations, and "
             f"{arg('n_permutations')} is {n_permutations!r:.60}: leave one of them out"
         )
-    number = as_integer("stop_after", stop_after)
-    if not 1 <= number <= n_permutations:
+    if stop_after is not None and isinstance(n_permutations, int) and stop_after > n_permutations:
         raise ValueError(
-            f"stop_after must lie between 1 and n_permutations = {n_permutations}, got {number}: "
-            "use 10"
+            f"stop_after must lie between 1 and n_permutations = {n_permutations}, got "
+            f"{stop_after}: use 10"
         )
-    return number
 
 
 def permutations_within(

@@ -6,9 +6,9 @@ before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a c
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import Field, fields, replace
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,8 @@ import ucvtest as uv
 from tests.support.results import RATE, RATIO
 from tests.support.samples import CLASSES, SMALL
 from ucvtest.data.groups import as_groups
+from ucvtest.inference.arguments import Run
+from ucvtest.methods.registry import TESTS
 
 FITS: list[int] = []
 """One for each fit of the learner below."""
@@ -356,7 +358,7 @@ OF_QUESTIONS = [
     ROW("n_repeats", "got 0", "at least 1", lambda: uv.designs.KFold(3, 0)),
     ROW("n_splits", "got 1", "at least 2", lambda: uv.designs.RandomSplits(1)),
     ROW("test_fraction", "got 1.0", "between 0 and 1", lambda: uv.designs.RandomSplits(3, 1.0)),
-    ROW("test_fraction", "0.1", "a number such as", lambda: uv.designs.HoldOut("0.1")),
+    ROW("test_fraction", "0.1", "of the type float", lambda: uv.designs.HoldOut("0.1")),
     ROW("test_fraction", "tests all", "smaller", lambda: made(design=uv.designs.HoldOut(0.99))),
     ROW("learn_size", "got 0", "at least 1", lambda: uv.designs.DisjointSets(0)),
     ROW("learn_size", "12", "at least 26",
@@ -429,7 +431,6 @@ OF_FITS = [
     ROW("n_jobs", "got 1.5", "an integer", lambda: ustatistic().fit(n_jobs=1.5)),
     ROW("batch_size", "got 0", "at least 1", lambda: ustatistic().fit(batch_size=0)),
     ROW("n_pairs", "got 1", "at least 2", lambda: ustatistic().fit(1), f"{MADE} --n-pairs 1"),
-    ROW("n_pairs", "got 2.5", "an integer", lambda: ustatistic().fit(2.5)),
     ROW("n_pairs", "many", "auto", lambda: ustatistic().fit("many"), f"{MADE} --n-pairs many"),
     ROW("n_pairs", "exact", "raise max_fits", lambda: ustatistic().fit("exact", max_fits=1000)),
     ROW("n_pairs", "627264 fits", "auto", lambda: ustatistic(loss="auc").fit("exact")),
@@ -445,51 +446,29 @@ OF_FITS = [
     ROW("variance", "few", "random pairs", lambda: ustatistic().fit("exact", "few")),
     ROW("n_pairs", "got 2", "at least 3", lambda: ustatistic().fit(2, "few")),
     ROW("interval", "hall", "few fits", lambda: ustatistic().fit(variance="few", interval="hall")),
-    ROW("interval", "waldo", "use one of auto, wald", lambda: ustatistic().fit(interval="waldo")),
     ROW("interval", "hall", "ratios", lambda: ratio().fit(interval="hall")),
     ROW("variance", "clipped", "ratios", lambda: ratio().fit(variance="clipped")),
     ROW("tol", "got 0", "use 0.05", lambda: ustatistic().fit(tol=0), f"{MADE} --tol 0"),
-    ROW("max_fits", "got 1", "at least", lambda: ustatistic().fit(max_fits=1)),
     ROW("max_fits", "5", "raise max_fits to 6",
         lambda: ustatistic().fit(variance="few", max_fits=5)),
-    ROW("max_seconds", "got 0", "finite number", lambda: ustatistic().fit(max_seconds=0)),
     ROW("max_seconds", "n_pairs=50", "not apply", lambda: ustatistic().fit(50, max_seconds=9)),
     ROW("checkpoint", "got 3", "the name of a folder", lambda: ustatistic().fit(checkpoint=3)),
     ROW("checkpoint", "Generator", "pass an integer",
         lambda: ustatistic().fit(20, rng=np.random.default_rng(1), checkpoint="run.json")),
-    ROW("horizon", "got 0", "at least 1", lambda: series().fit(0)),
     ROW("horizon", "24", "too large", lambda: series().fit(24)),
-    ROW("variance", "own", "acf, bartlett", lambda: series().fit(variance="own")),
-    ROW("variance", "both", "all_pairs",
-        lambda: uv.CrossValidationWaldTest(X, Y, counted).fit("both")),
-    ROW("rope", "got -1", "at least 0", lambda: uv.BayesianTTest(X, Y, *TWO).fit(-1)),
     ROW("rope", "one learner", "null_value", lambda: uv.BayesianTTest(X, Y, counted).fit(0.01)),
-    ROW("interval", "logit", "exact",
-        lambda: uv.HoldOutTest.from_losses(rules(), "a").fit(interval="logit")),
     ROW("interval", "wilson", "one rule",
         lambda: uv.HoldOutTest.from_losses(rules()).fit(interval="wilson")),
     ROW("interval", "logit", "one learner", lambda: delong().fit(interval="logit")),
-    ROW("interval", "exact", "wald", lambda: delong().fit(interval="exact")),
-    ROW("rho", "got 3", "between", lambda: covariance().fit(3)),
-    ROW("rho", "bengio", "nadeau_bengio", lambda: covariance().fit("bengio")),
-    ROW("n_repeats", "got 0", "at least 1", lambda: covariance().fit(n_repeats=0)),
     ROW("n_repeats", "3", "leave-one-out", lambda: covariance(n_folds=24).fit(n_repeats=3)),
-    ROW("scheme", "jackknife", "monte_carlo", lambda: influence().fit(scheme="jackknife")),
     ROW("n_repeats", "5", "repeated", lambda: influence().fit(5, "kfold")),
-    ROW("n_repeats", "all", "auto", lambda: influence().fit("all")),
     ROW("variance", "adhoc_1", "use one of", lambda: influence().fit(variance="adhoc_1")),
     ROW("variance", "share", "bootstrap",
         lambda: influence().fit(scheme="bootstrap", variance="share")),
     ROW("max_fits", "3", "raise it to 34", lambda: influence(n_folds=2).fit(max_fits=3)),
-    ROW("pvalue", "exact", "permutation, supremum", lambda: pairs_left_out().fit("exact")),
-    ROW("n_permutations", "all", "use", lambda: pairs_left_out().fit(n_permutations="all")),
-    ROW("n_permutations", "got 0", "at least 1", lambda: pairs_left_out().fit(n_permutations=0)),
     ROW("n_permutations", "labelings", "use", lambda: pairs_left_out().fit(n_permutations="exact")),
-    ROW("n_simulations", "got 0", "at least 1", lambda: pairs_left_out().fit(n_simulations=0)),
     ROW("n_permutations", "exact", "analytic", lambda: permuted().fit("exact")),
     ROW("n_permutations", "analytic", "squared", lambda: permuted().fit("analytic")),
-    ROW("sampling", "half", "permutation", lambda: permuted().fit(10, "half")),
-    ROW("delta", "got 1", "between 0 and 1", lambda: permuted().fit(delta=1)),
     ROW("stop_after", "got 101", "use 10", lambda: permuted().fit(stop_after=101)),
     ROW("stop_after", "exact", "n_permutations", lambda: permuted().fit("exact", stop_after=5)),
     ROW("sampling", "rademacher", "groups", lambda: permuted(groups=GROUPS).fit(10, "rademacher")),
@@ -517,6 +496,43 @@ OF_FITS = [
     ROW("n_pairs", "auto", "an integer", lambda: ustatistic().kappa_profile(n_pairs="auto")),
     ROW("n_pairs", "60", "raise max_fits to 120", lambda: ustatistic().fit(60, max_fits=50)),
 ]
+
+
+def outside(option: Field[Any]) -> list[Any]:
+    """Values just outside of what the type of an option declares."""
+    kinds = get_args(option.type) or (option.type,)
+    kinds = (option.type,) if get_origin(option.type) is Annotated else kinds
+    values: list[Any] = ["other"]
+    for kind, limits in (get_args(each) for each in kinds if get_origin(each) is Annotated):
+        if not limits.ends:
+            values += [limits.low, limits.high]
+        elif kind is int:
+            values += [int(limits.low) - 1, limits.low + 0.5, 10**400]
+        else:
+            values += [math.nextafter(limits.low, -math.inf), math.nan]
+    return values
+
+
+def option_row(cls: Any, option: Field[Any], value: Any) -> Refused:
+    learners = TWO if cls.needs.compares else ONE
+    remedy = "leave it out" if option.default is None else f"use {option.default!r}"
+    remedy = remedy if "Annotated" in str(option.type) else "use one of"
+    return Refused(
+        option.name,
+        f"{value!r:.50}",
+        remedy,
+        lambda: cls(X, Y, *learners).fit(**{option.name: value}),
+    )
+
+
+OUTSIDE = [
+    option_row(cls, option, value)
+    for cls in TESTS.values()
+    for option in fields(cls.Options)
+    if option.name not in (*Run.__annotations__, "checkpoint")
+    for value in outside(option)
+]
+"""Every option of every test, with values just outside of its range."""
 
 OF_LOSSES = [
     ROW("design", "neither learnt from", "tested",
@@ -814,7 +830,7 @@ JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
 OF_ANSWERS = [
     ROW("alpha", "got 1.5", "between 0 and 1",
         lambda: RESULT.conf_int(1.5), f"{ABOUT} --scores a,b --alpha 1.5"),
-    ROW("alpha", "0.05", "a number such as", lambda: RESULT.conf_int("0.05")),
+    ROW("alpha", "0.05", "of the type float", lambda: RESULT.conf_int("0.05")),
     ROW("margin", "got 0", "above 0",
         lambda: RESULT.noninferiority(0), "gate rules.csv --target y --scores a,b --margin 0"),
     ROW("margin", "3", "use a smaller one",
@@ -853,6 +869,7 @@ EVERYWHERE = [
     *OF_LEARNERS,
     *OF_QUESTIONS,
     *OF_FITS,
+    *OUTSIDE,
     *OF_LOSSES,
     *OF_COMPARISONS,
     *OF_PLANS,
@@ -1096,7 +1113,7 @@ OF_TABLES = [
     ROW("data", "losses", "does not contain", lambda: uv.Losses.from_dict([1, 2])),
     ROW("groups", "numbered", "first appear",
         lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": [1, 0] * 12})),
-    ROW("alpha", "got 0.7", "between", lambda: roc(alpha=0.7)),
+    ROW("alpha", "got 0.7", "to 0.5", lambda: roc(alpha=0.7)),
     ROW("thresholds", "nan", "finite numbers", lambda: roc(thresholds=[0.1, math.nan])),
     ROW("y", "one class only", "two", lambda: uv.curves.roc(0 * Y, {"a": X[:, 0]})),
     ROW("predictions", "one or two", "in predictions", lambda: roc(RULES | {"c": X[:, 0]})),

@@ -9,9 +9,10 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 import pytest
 
@@ -20,8 +21,9 @@ import ucvtest.methods
 from tests.core.promises.test_tests import DESIGNS
 from tests.core.promises.toy import SignTest
 from tests.support.paths import ROOT
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.needs import FOR_FIXED_RULES, Needs
+from ucvtest.inference.options import FitOptions
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.citations import all_papers
 
@@ -142,18 +144,17 @@ def test_what_r_says_of_the_tests_is_what_the_registry_says():
 # ------------------------------------------------------------------------------ a newcomer
 
 
-class Newcomer(SignTest):
-    """The toy, as if it stood in a file of its own, with an option that R's help lacks."""
+@dataclass(frozen=True)
+class Ties(FitOptions):
+    ties: Literal["left out", "halved"] = "left out"
 
-    def fit(
-        self,
-        ties="left out",
-        *,
-        rng=None,
-        n_jobs=None,
-        batch_size=None,
-        progress=None,
-    ): ...
+
+class Newcomer(SignTest):
+    """The toy, as if it stood in a file of its own."""
+
+    @fit_by(Ties)
+    def fit(self) -> None:
+        """Fit, with an option that R's help lacks."""
 
 
 Newcomer.__name__ = "SignTest"

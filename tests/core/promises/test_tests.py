@@ -135,17 +135,14 @@ def test_fit_ends_with_how_the_fits_are_run(name):
 
 
 @each_test
-def test_options_are_the_own_arguments_of_fit(name):
-    own = {
-        parameter.name: parameter.default
-        for parameter in inspect.signature(CASES[name].fit).parameters.values()
-        if parameter.name not in ("self", *EXECUTION)
-    }
-    parameters = inspect.signature(CASES[name].fit_options).parameters.values()
-    options = {each.name: each.default for each in parameters if each.name != "self"}
+def test_own_options_declare_their_ranges(name):
+    """What lies outside is refused: see `OUTSIDE` in `tests/core/doors/refusals.py`."""
+    record = CASES[name].Options
+    assert {*inspect.signature(CASES[name].fit).parameters} == {"self", *EXECUTION, *record().own}
     # A file to go on from decides nothing.
-    assert own.pop("checkpoint", None) is None
-    assert options == own
+    for own in {*record().own} - {"checkpoint"}:
+        with pytest.raises(ValueError, match=own):
+            record(**{own: object()})
 
 
 @each_test

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, check_is_float, check_number, is_number
+from ucvtest.common.checks import Level, check_choice, check_number, declared
 
 Sampling = Literal["permutation", "bootstrap", "rademacher"]
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
@@ -78,7 +78,7 @@ def complexity_bound(
     0.1774
     """
     check_sampling(sampling)
-    _check_delta(delta)
+    declared("delta", delta, Level, 0.05)
     check_number("p_in", p_in)
     check_number("n_obs", n_obs, low=1)
     check_number("n_minority", n_minority, low=0, high=n_obs)
@@ -132,16 +132,10 @@ def error_bound(
     0.2253
     """
     check_sampling(sampling)
-    _check_delta(delta)
+    declared("delta", delta, Level, 0.05)
     check_number("e_in", e_in)
     check_number("p_in", p_in)
     check_number("n_obs", n_obs, low=1)
     deviation = np.sqrt(np.log(1 / delta))
     factor = 3 * deviation if sampling == "rademacher" else 2 + 5 * deviation
     return float(e_in + p_in + np.sqrt(8 / n_obs) * factor / 4)
-
-
-def _check_delta(delta: float) -> None:
-    check_is_float("delta", delta, "0.05")
-    if not is_number(delta) or not 0 < delta < 1:
-        raise ValueError(f"delta must lie between 0 and 1, got {delta!r:.60}: use 0.05")

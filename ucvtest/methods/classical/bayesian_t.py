@@ -2,17 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Unpack
+from typing import Annotated, Any
 
 import numpy as np
 
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.words import arg
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
+from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import ANY_METRIC, Needs
+from ucvtest.inference.options import FitOptions
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
@@ -23,7 +24,6 @@ from ucvtest.methods.classical.corrected_t import (
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
-from ucvtest.results.result import TestResult
 
 ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
@@ -35,11 +35,10 @@ CORRELATION = (
 
 
 @dataclass(frozen=True)
-class BayesianTOptions:
-    """Half the width of the region of practical equivalence (NaN: none); whether by default."""
+class Options(FitOptions):
+    """The options of `fit`."""
 
-    rope: float
-    by_default: bool = False
+    rope: Annotated[float, AtLeast(0)] | None = None
 
 
 class BayesianTTest(ResamplingTest):
@@ -105,7 +104,8 @@ class BayesianTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def fit(self, rope: float | None = None, **run: Unpack[Run]) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Evaluate the learners where losses are not given, and compute the posterior.
 
         Parameters
@@ -121,27 +121,21 @@ class BayesianTTest(ResamplingTest):
             `diagnostics` contain the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
             and `statistic` are NaN.
         """
-        return self._fit(self.fit_options(rope), run)
 
-    def fit_options(self, rope: float | None = None) -> BayesianTOptions:
-        """The options of `fit`, validated."""
-        if math.isnan(self.null_value):
-            if rope is not None:
-                raise ValueError(
-                    f"rope does not apply: one learner without {arg('null_value')} is compared "
-                    "with nothing"
-                )
-            return BayesianTOptions(math.nan)
-        if rope is None:
-            return BayesianTOptions(ROPE, by_default=True)
-        is_number = isinstance(rope, Real) and not isinstance(rope, bool)
-        if not is_number or not 0 <= float(rope) < math.inf:
-            raise ValueError(f"rope must be a finite number of at least 0, got {rope!r:.60}")
-        return BayesianTOptions(float(rope))
+    def resolved(self, options: Options) -> Options:
+        """See `HypothesisTest.resolved`."""
+        if math.isnan(self.null_value) and options.rope is not None:
+            raise ValueError(
+                f"rope does not apply: one learner without {arg('null_value')} is compared with "
+                "nothing"
+            )
+        return options
 
-    def analyse(self, observed: LossDifference, options: BayesianTOptions) -> Answer:
+    def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""
-        means, metric, rope = observed.means_of_each, self.question.metric, options.rope
+        means, metric = observed.means_of_each, self.question.metric
+        by_default = options.rope is None and not math.isnan(self.null_value)
+        rope = ROPE if by_default else math.nan if options.rope is None else float(options.rope)
         ratio, notes = tested_per_learnt(observed.design)
         if metric.units is not None:
             # In units of results; the computed loss may have its own units.
@@ -158,9 +152,7 @@ class BayesianTTest(ResamplingTest):
             posterior = posterior_of(density, rope, center)
             limits = () if math.isnan(rope) else (center - rope, center + rope)
             pictures["posterior"] = quantity.value(_picture(estimand, density, limits))
-        if options.by_default and (
-            metric.unit != 1 or not (metric.counts_errors or metric.ranks_pairs)
-        ):
+        if by_default and (metric.unit != 1 or not (metric.counts_errors or metric.ranks_pairs)):
             notes += (
                 f"The region of practical equivalence is the default, {ROPE:g} either way, which "
                 "is meant for error rates and AUCs; pass rope in the units of the "

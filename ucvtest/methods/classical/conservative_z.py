@@ -72,7 +72,7 @@ class ConservativeZTest(ResamplingTest):
         n_splits, _ = halves_of(design)
         return learn_size(design.rows(slice(n_splits)).learn_sizes)
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         n_splits, n_bisections = halves_of(observed.design)
         means = observed.means_of_each

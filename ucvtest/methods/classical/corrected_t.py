@@ -88,7 +88,7 @@ class CorrectedTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         means, (ratio, notes) = observed.means_of_each, tested_per_learnt(observed.design)
         return Answer(

@@ -1,30 +1,28 @@
 """Wald intervals and tests from one K-fold cross-validation: Bayle et al., LeDell et al."""
 
 import math
-from dataclasses import replace
-from typing import Literal, Unpack, get_args
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.words import arg
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
+from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import Needs
+from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import of_units
 from ucvtest.inference.status import without_spread
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 Variance = Literal["all_pairs", "within_fold"]
-VARIANCES: tuple[Variance, ...] = get_args(Variance)
 
 LITTLE_SIGNAL = (
     "This interval can be too short: in simulations of 50 and 100 observations, 95% intervals "
@@ -32,6 +30,13 @@ LITTLE_SIGNAL = (
     "The U-statistic test, which is about learners, does better."
 )
 """See studies/intervals/metrics_of_folds.py."""
+
+
+@dataclass(frozen=True)
+class Options(FitOptions):
+    """The options of `fit`."""
+
+    variance: Variance = "all_pairs"
 
 
 class CrossValidationWaldTest(ResamplingTest):
@@ -161,7 +166,8 @@ class CrossValidationWaldTest(ResamplingTest):
         if not has_both_classes.any():
             super().check_test_sets(design)
 
-    def fit(self, variance: Variance = "all_pairs", **run: Unpack[Run]) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -170,19 +176,17 @@ class CrossValidationWaldTest(ResamplingTest):
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table. The AUC has its own variance; metrics such as "f1" have only "all_pairs".
         """
-        return self._fit(self.fit_options(variance), run)
 
-    def fit_options(self, variance: Variance = "all_pairs") -> Variance:
-        """The option of `fit`, validated."""
-        check_choice("variance", variance, VARIANCES)
-        metric = self.question.metric
+    def resolved(self, options: Options) -> Options:
+        """See `HypothesisTest.resolved`."""
+        variance, metric = options.variance, self.question.metric
         if metric.ranks_pairs:
             if variance != "all_pairs":
                 raise ValueError(
                     f"{arg('variance', variance)} is for means of losses, but the AUC has its own "
                     "variance, of pairs within folds: leave it out"
                 )
-            return variance
+            return options
         if metric.linearised and variance == "within_fold":
             raise ValueError(
                 f"{arg('variance', 'within_fold')} is not for {arg('metric', metric.name)}, whose "
@@ -192,22 +196,22 @@ class CrossValidationWaldTest(ResamplingTest):
         design = self._draw(np.random.default_rng(0)) if losses_design is None else losses_design
         clusters = self.question.clusters
         _check_folds(variance, design if clusters is None else design.by_groups(clusters.groups))
-        return variance
+        return options
 
-    def analyse(self, observed: LossDifference, options: Variance) -> Answer:
+    def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
         of_whom, clusters = self.in_words(observed, "conditional"), self.question.clusters
         if self.question.metric.ranks_pairs:
             return fold_aucs(observed, clusters, self.null_value, of_whom)
-        observed = of_units(observed, clusters)
+        variance, observed = options.variance, of_units(observed, clusters)
         # A splitter may have made folds of other sizes than on trial.
-        _check_folds(options, observed.design)
+        _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
         each = [_fold_variances(contrast) for contrast in observed.each]
         variances, status = each[0], "ok"
-        if not (observed.identical or variances[options] > 0):
+        if not (observed.identical or variances[variance] > 0):
             status = without_spread(observed)
             if variances["all_pairs"] > 0:
                 remedy = f"use {arg('variance', 'all_pairs')}"
@@ -217,11 +221,11 @@ class CrossValidationWaldTest(ResamplingTest):
             method="Cross-validation Wald test",
             estimand=f"{of_whom} (average over the rules of this {n_folds}-fold cross-validation)",
             estimates=[float(contrast.values.mean()) for contrast in observed.each],
-            variances=[own[options] / n_obs for own in each],
+            variances=[own[variance] / n_obs for own in each],
             reference="normal",
             status=status,
-            settings={"variance": options},
-            diagnostics={"variance": options, "fold_means": quantity.value(observed.means)},
+            settings={"variance": variance},
+            diagnostics={"variance": variance, "fold_means": quantity.value(observed.means)},
             notes=_notes(n_folds),
             tables={
                 "Variances": {

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack, get_args
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.words import arg, has
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import with_positive
@@ -14,9 +14,10 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
+from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.notes import NEW_ROW
+from ucvtest.inference.options import FitOptions
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -37,12 +38,18 @@ from ucvtest.stats.placements import midranks
 from ucvtest.stats.wald import reference_of
 
 IntervalName = Literal["auto", "logit", "wald"]
-NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 
 ON_LOGIT_SCALE = (
     "Interval and p-value are computed on the logit scale, which keeps the interval between 0 and "
     "1; the published ones are those of the interval 'wald'."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FitOptions):
+    """The options of `fit`."""
+
+    interval: IntervalName = "auto"
 
 
 class DeLongTest(ResamplingTest):
@@ -215,7 +222,8 @@ class DeLongTest(ResamplingTest):
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
-    def fit(self, *, interval: IntervalName = "auto", **run: Unpack[Run]) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Evaluate the learners where scores are not given, and test.
 
         Parameters
@@ -226,22 +234,20 @@ class DeLongTest(ResamplingTest):
             takes "logit" for one learner, and for each of two in the table, but "wald" for their
             difference. The p-value belongs to the interval.
         """
-        return self._fit(self.fit_options(interval), run)
 
-    def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
-        """The option of `fit`, validated."""
-        check_choice("interval", interval, NAMES)
-        if interval == "logit" and self.paired:
+    def resolved(self, options: Options) -> Options:
+        """See `HypothesisTest.resolved`."""
+        if options.interval == "logit" and self.paired:
             raise ValueError(
                 f"{arg('interval', 'logit')} is for the AUC of one learner, but a difference of "
                 "two has no such scale: leave it out"
             )
-        if interval != "wald":
+        if options.interval != "wald":
             or_wald = f", or use {arg('interval', 'wald')}" if has("interval") else ""
             self.question.check_null_value(remedy=or_wald)
-        return interval
+        return options
 
-    def analyse(self, observed: LossDifference, options: IntervalName) -> Answer:
+    def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""
         n_folds = n_folds_of(observed.design)
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
@@ -251,7 +257,7 @@ class DeLongTest(ResamplingTest):
         if observed.paired and areas:
             each = [areas[0] - areas[1], *areas]
         # The logit scale is for one learner, also for each of two in the table.
-        by_logit = options != "wald"
+        by_logit = options.interval != "wald"
         logit = by_logit and not observed.paired
         status, df = tested.status, each[0].df if each else math.nan
         if each and status == "ok" and each[0].variance == 0 and not observed.identical:
@@ -268,7 +274,7 @@ class DeLongTest(ResamplingTest):
             reference=reference_of(df),
             df=df,
             logit=logit,
-            settings={"interval": options},
+            settings={"interval": options.interval},
             status=status,
             diagnostics=tested.counts | pooled,
             notes=(

@@ -1,36 +1,36 @@
 """The Diebold-Mariano test of two forecasts, whose losses come in the order of time."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal, Unpack, get_args
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import at_least, check_choice
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.words import arg, call, term
 from ucvtest.data.sample import DATES
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
+from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import Needs, blocks
+from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.results.result import TestResult
 
 VarianceName = Literal["acf", "bartlett"]
-VARIANCES: tuple[VarianceName, ...] = get_args(VarianceName)
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(FitOptions):
     """The options of `fit`."""
 
-    horizon: int
-    variance: VarianceName
+    horizon: Annotated[int, AtLeast(1)] = 1
+    _: KW_ONLY
+    variance: VarianceName = "acf"
 
 
 class DieboldMarianoTest(ResamplingTest):
@@ -141,13 +141,8 @@ class DieboldMarianoTest(ResamplingTest):
         if len(tested) < 3:
             raise ValueError(f"design tests {len(tested)} rows, but three are needed: test more")
 
-    def fit(
-        self,
-        horizon: int = 1,
-        *,
-        variance: VarianceName = "acf",
-        **run: Unpack[Run],
-    ) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -157,12 +152,6 @@ class DieboldMarianoTest(ResamplingTest):
         variance : {"acf", "bartlett"}
             Weights of the autocovariances: all 1, or falling with the distance.
         """
-        return self._fit(self.fit_options(horizon, variance=variance), run)
-
-    def fit_options(self, horizon: int = 1, variance: VarianceName = "acf") -> Options:
-        """The options of `fit`, validated."""
-        check_choice("variance", variance, VARIANCES)
-        return Options(at_least("horizon", horizon, 1), variance)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

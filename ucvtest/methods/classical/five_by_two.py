@@ -100,7 +100,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
     method_name = "five_by_two_t"
     in_short = "5 times 2 folds, t test of Dietterich"
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         pairs, variances = _pairs(observed)
         mean = float(pairs[0].mean())
@@ -186,7 +186,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 f"p-value but no interval; for an interval use {call('FiveByTwoTTest')}"
             )
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         pairs, variances = _pairs(observed)
         squares = float(np.square(pairs[0] - self.question.hypothesis.null_value).sum())

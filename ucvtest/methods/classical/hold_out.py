@@ -2,20 +2,20 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Literal, Unpack, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.words import call
 from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import DF_SHARE
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
+from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import Needs
+from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import (
@@ -48,7 +48,13 @@ from ucvtest.stats.intervals import MovedT, PlusFour
 from ucvtest.stats.shares import WilsonScore
 
 IntervalName = Literal["auto", "exact", "wilson"]
-NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FitOptions):
+    """The options of `fit`."""
+
+    interval: IntervalName = "auto"
 
 
 class HoldOutTest(ResamplingTest):
@@ -172,7 +178,8 @@ class HoldOutTest(ResamplingTest):
                 else "design tests one group, but a spread needs two: test more"
             )
 
-    def fit(self, *, interval: IntervalName = "auto", **run: Unpack[Run]) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Evaluate the learners where losses are not given, and test.
 
         Parameters
@@ -183,17 +190,14 @@ class HoldOutTest(ResamplingTest):
             worst case. "auto" is "exact" there, and Student's for everything else. The p-value
             agrees with the interval.
         """
-        return self._fit(self.fit_options(interval), run)
 
-    def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
-        """The option of `fit`, validated."""
-        check_choice("interval", interval, NAMES)
-        if interval == "auto":
-            return interval
-        check_one_error_rate(interval, self.question)
-        return interval
+    def resolved(self, options: Options) -> Options:
+        """See `HypothesisTest.resolved`."""
+        if options.interval != "auto":
+            check_one_error_rate(options.interval, self.question)
+        return options
 
-    def numbers_of_pairs(self, places: np.ndarray, options: IntervalName) -> PairNumbers | None:
+    def numbers_of_pairs(self, places: np.ndarray, options: Options) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
         observed = self.question.observed
         if observed is None or not of_plain_means(self.question):
@@ -211,19 +215,20 @@ class HoldOutTest(ResamplingTest):
         )
         return student_numbers(self.question, places, answer)
 
-    def analyse(self, observed: LossDifference, options: IntervalName) -> Answer:
+    def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""
+        interval = options.interval
         if observed.losses.metric.linearised:
             return self._of_metric(observed)
         clusters = self.tested_clusters(observed)
-        n_open = 0 if options == "auto" else int((observed.values % 1 != 0).sum())
+        n_open = 0 if interval == "auto" else int((observed.values % 1 != 0).sum())
         if n_open:
-            return self._of_rows(observed, options, left_open(n_open, options))
+            return self._of_rows(observed, interval, left_open(n_open, interval))
         if clusters is None:
-            return self._of_rows(observed, options)
+            return self._of_rows(observed, interval)
         if marks_rows(observed.losses, clusters, observed.values):
-            return self._of_shares(observed, clusters, options)
-        return self._of_rows(of_units(observed, self.question.clusters), options)
+            return self._of_shares(observed, clusters, interval)
+        return self._of_rows(of_units(observed, self.question.clusters), interval)
 
     def _of_rows(
         self, observed: LossDifference, interval: IntervalName, status: str = "ok"

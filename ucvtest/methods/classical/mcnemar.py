@@ -118,11 +118,11 @@ class McNemarTest(ResamplingTest):
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
-    def numbers_of_pairs(self, places: np.ndarray, options: None) -> PairNumbers | None:
+    def numbers_of_pairs(self, places: np.ndarray, options: object) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
         return mcnemar_numbers(self.question, places)
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         clusters, n_folds = self.tested_clusters(observed), n_folds_of(observed.design)
         first, second = observed.values_by_learner.values()

@@ -65,7 +65,7 @@ class NaiveTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         means = observed.means_of_each
         return Answer(

@@ -105,7 +105,7 @@ class NestedCrossValidationTest(ResamplingTest):
     def _learn_size(self, design: Design) -> int | str:
         return design.n_obs
 
-    def analyse(self, observed: LossDifference, options: None) -> Answer:
+    def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         folds, testing = nested_folds_of(observed.design), observed.design.testing
         each = [NestedTerms.of(folds, testing, contrast.values) for contrast in observed.each]

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ucvtest.data.groups import Clusters, Groups
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.losses.table import LossDifference
@@ -29,7 +28,6 @@ from ucvtest.metrics.base import when_learning_from
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.columns import PairNumbers
-from ucvtest.results.result import TestResult
 
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
@@ -73,10 +71,6 @@ class ResamplingTest(DrawnDesignTest):
     @abstractmethod
     def _check_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use."""
-
-    def fit(self, **run: Unpack[Run]) -> TestResult:
-        """Evaluate the learners unless losses are given, and test."""
-        return self._fit(None, run)
 
     # --------------------------------------------------------------- from losses to an answer
 

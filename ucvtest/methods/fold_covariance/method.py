@@ -9,8 +9,8 @@ from ucvtest.designs.design import learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import KFold
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import Ask, Run
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.arguments import Ask
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.fold_covariance.estimation import estimate
@@ -18,11 +18,10 @@ from ucvtest.methods.fold_covariance.options import (
     Estimator,
     FoldCovarianceOptions,
     FoldScheme,
-    Rho,
+    Options,
 )
 from ucvtest.methods.fold_covariance.reporting import answer_from
 from ucvtest.metrics.base import when_learning_from
-from ucvtest.results.result import TestResult
 
 
 class FoldCovarianceTest(HypothesisTest):
@@ -152,7 +151,8 @@ class FoldCovarianceTest(HypothesisTest):
             return f"{subject} {when_learning_from(scheme.n_units, units)}, by the jackknife"
         return f"{subject} {when_learning_from(learn_size(scheme.learn_sizes), units)}"
 
-    def fit(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1, **run: Unpack[Run]) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Cross-validate, describe the covariance of the losses, and test.
 
         Parameters
@@ -173,11 +173,10 @@ class FoldCovarianceTest(HypothesisTest):
             Its tables contain the moments, the variances with the test that each would give, and
             the p-value at several rho; its pictures are "admissible" and "sensitivity".
         """
-        return self._fit(self.fit_options(rho, n_repeats), run)
 
-    def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:
-        """The options of `fit`, validated."""
-        return FoldCovarianceOptions.of(rho, n_repeats, self._scheme)
+    def resolved(self, options: Options) -> FoldCovarianceOptions:
+        """See `HypothesisTest.resolved`."""
+        return FoldCovarianceOptions.of(options, self._scheme)
 
     def _answer(self, options: FoldCovarianceOptions, execution: Execution) -> Answer:
         question, scheme = self.question, self._scheme

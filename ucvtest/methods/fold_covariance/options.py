@@ -1,22 +1,23 @@
 """The options of `FoldCovarianceTest`, and their checks."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice, is_number
+from ucvtest.common.checks import AtLeast, Between, as_integer, check_choice
 from ucvtest.common.words import arg, call, shown
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.structure import folds_of
+from ucvtest.inference.options import FitOptions
 
 Estimator = Literal["cross_validation", "jackknife"]
 ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
 
-Rho = float | Literal["nadeau_bengio"] | None
+Rho = Annotated[float, Between(-1, 1)] | Literal["nadeau_bengio"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,16 @@ class FoldScheme:
     @classmethod
     def of(cls, n_folds: Any, estimator: Any, n_units: int, units: str) -> Self:
         """Validate the user's request."""
-        return cls(n_units, checked_folds(n_folds, n_units, units), checked_estimator(estimator))
+        if n_units < 3:
+            raise ValueError(f"{arg('X')} has {n_units} {units}: at least 3 are needed")
+        number = as_integer("n_folds", n_folds)
+        if not 2 <= number <= n_units:
+            raise ValueError(
+                f"{arg('n_folds')} must lie between 2 and n = {n_units}, got {number}: use "
+                f"{min(10, n_units)}"
+            )
+        check_choice("estimator", estimator, ESTIMATORS)
+        return cls(n_units, number, estimator)
 
     @classmethod
     def of_design(cls, design: Design) -> Self:
@@ -86,19 +96,47 @@ class FoldScheme:
 
 
 @dataclass(frozen=True)
-class FoldCovarianceOptions:
-    """The options of `FoldCovarianceTest.fit`; `assumed` is the number for `rho`, NaN for none."""
+class Options(FitOptions):
+    """The options of `FoldCovarianceTest.fit`."""
 
-    rho: Rho
-    assumed: float
-    n_repeats: int
+    rho: Rho = "nadeau_bengio"
+    n_repeats: Annotated[int, AtLeast(1)] = 1
+
+
+@dataclass(frozen=True)
+class FoldCovarianceOptions(Options):
+    """The options for folds: with the number that `rho` stands for, NaN for none."""
+
+    assumed: float = field(default=math.nan, kw_only=True)
 
     @classmethod
-    def of(cls, rho: Any, n_repeats: Any, scheme: FoldScheme) -> Self:
-        """Validate what a user passes."""
-        assumed = assumed_rho(rho, scheme.n_folds)
-        repeats = checked_repeats(n_repeats, scheme.n_folds, scheme.n_units, scheme.n_given)
-        return cls(rho, assumed, repeats)
+    def of(cls, options: Options, scheme: FoldScheme) -> Self:
+        """The options for a scheme; the design of given losses has its own repetitions."""
+        rho, n_repeats, given = options.rho, options.n_repeats, scheme.n_given
+        lowest = -1 / (scheme.n_folds - 1)
+        if rho is None:
+            assumed = math.nan
+        elif rho == "nadeau_bengio":
+            assumed = 1 / scheme.n_folds
+        elif rho > lowest:
+            assumed = rho
+        else:
+            raise ValueError(
+                f"{arg('rho')} must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho}: "
+                f"use 'nadeau_bengio' for 1/n_folds, or {shown(None)} for no assumption"
+            )
+        if given is not None and n_repeats not in (1, given):
+            raise ValueError(
+                f"{arg('n_repeats', n_repeats)}, but the design of the given losses has {given}: "
+                "leave it out"
+            )
+        if given is None and n_repeats > 1 and scheme.n_folds == scheme.n_units:
+            raise ValueError(
+                f"{arg('n_repeats', n_repeats)} repeats the same leave-one-out splits: use "
+                f"{arg('n_repeats', 1)}, or fewer folds"
+            )
+        decided = {"n_repeats": given or n_repeats, "assumed": assumed}
+        return cls(**{**vars(options), **decided})
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -113,61 +151,3 @@ class FoldCovarianceOptions:
         if isinstance(self.rho, str):
             return self.rho
         return "naive" if self.rho == 0 else f"rho = {self.rho:g}"
-
-
-def assumed_rho(rho: Any, n_folds: int) -> float:
-    """The correlation that an assumption stands for; NaN for none."""
-    if rho is None:
-        return math.nan
-    if isinstance(rho, str):
-        if rho != "nadeau_bengio":
-            raise ValueError(
-                f"{arg('rho', rho)} is unknown: use 'nadeau_bengio', a number or {shown(None)}"
-            )
-        return 1 / n_folds
-    lowest = -1 / (n_folds - 1)
-    if not is_number(rho) or not lowest < rho < 1:
-        raise ValueError(
-            f"{arg('rho')} must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got "
-            f"{rho!r:.60}: use 'nadeau_bengio' for 1/n_folds, or {shown(None)} for no assumption"
-        )
-    return float(rho)
-
-
-def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | None) -> int:
-    """The number of repetitions; the design of given losses has its own."""
-    repeats = as_integer("n_repeats", n_repeats)
-    if repeats < 1:
-        raise ValueError(f"{arg('n_repeats')} must be at least 1, got {repeats}")
-    if n_given is not None:
-        if repeats not in (1, n_given):
-            raise ValueError(
-                f"{arg('n_repeats', repeats)}, but the design of the given losses has {n_given}: "
-                "leave it out"
-            )
-        return n_given
-    if repeats > 1 and n_folds == n_obs:
-        raise ValueError(
-            f"{arg('n_repeats', repeats)} repeats the same leave-one-out splits: use "
-            f"{arg('n_repeats', 1)}, or fewer folds"
-        )
-    return repeats
-
-
-def checked_folds(n_folds: Any, n_obs: int, units: str = "observations") -> int:
-    """The number of folds, if n units can be split into that many."""
-    if n_obs < 3:
-        raise ValueError(f"{arg('X')} has {n_obs} {units}: at least 3 are needed")
-    number = as_integer("n_folds", n_folds)
-    if not 2 <= number <= n_obs:
-        raise ValueError(
-            f"{arg('n_folds')} must lie between 2 and n = {n_obs}, got {number}: use "
-            f"{min(10, n_obs)}"
-        )
-    return number
-
-
-def checked_estimator(estimator: Any) -> Estimator:
-    """The name of an estimator."""
-    check_choice("estimator", estimator, ESTIMATORS)
-    return estimator

@@ -10,7 +10,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.finish import reported_row
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
@@ -21,14 +21,13 @@ from ucvtest.methods.influence.options import (
     Layout,
     MetricName,
     NumberOfRepeats,
+    Options,
     Scheme,
-    Variance,
     named_loss,
 )
 from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, layout_of_losses
 from ucvtest.methods.influence.reporting import answer_from, option_settings, records
 from ucvtest.methods.influence.variances import study_variances
-from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,16 +188,8 @@ class InfluenceFunctionTest(HypothesisTest):
         """The classes resampled separately: positives and negatives (AUC), or all (error rate)."""
         return self._layout.classes
 
-    def fit(
-        self,
-        n_repeats: NumberOfRepeats = "auto",
-        scheme: Scheme | None = None,
-        variance: Variance = "auto",
-        *,
-        max_fits: int | None = None,
-        max_seconds: float | None = None,
-        **run: Unpack[Run],
-    ) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Estimate, studentise and test.
 
         Parameters
@@ -240,22 +231,10 @@ class InfluenceFunctionTest(HypothesisTest):
             becomes the number that fits into the time. The same `max_fits` and `rng` repeat the
             result.
         """
-        return self._fit(self.fit_options(n_repeats, scheme, variance, max_fits, max_seconds), run)
 
-    def fit_options(
-        self,
-        n_repeats: NumberOfRepeats = "auto",
-        scheme: Scheme | None = None,
-        variance: Variance = "auto",
-        max_fits: int | None = None,
-        max_seconds: float | None = None,
-    ) -> InfluenceOptions:
-        """The options of `fit`, validated."""
-        return self._layout.options(
-            *(self.question, n_repeats, scheme, variance),
-            max_fits=max_fits,
-            max_seconds=max_seconds,
-        )
+    def resolved(self, options: Options) -> InfluenceOptions:
+        """See `HypothesisTest.resolved`."""
+        return self._layout.resolved(self.question, options)
 
     def least_fits(self, options: InfluenceOptions) -> int:
         """See `HypothesisTest.least_fits`."""
@@ -321,7 +300,7 @@ class InfluenceFunctionTest(HypothesisTest):
         import pandas as pd
 
         listed = [
-            layout.options(question, "auto" if scheme in SINGLE else n_repeats, scheme, "auto")
+            layout.resolved(question, Options("auto" if scheme in SINGLE else n_repeats, scheme))
             for scheme in schemes
         ]
         execution = question.execution(**run)

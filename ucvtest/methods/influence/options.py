@@ -1,25 +1,20 @@
 """The resampled classes, and the options of a fit with their checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import (
-    as_integer,
-    at_least,
-    check_choice,
-    check_seconds,
-    is_integer,
-)
+from ucvtest.common.checks import AtLeast, Seconds, as_integer, check_choice
 from ucvtest.common.execution import Execution
 from ucvtest.common.words import arg, call, shown
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.needs import Asked
+from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairs
@@ -31,7 +26,7 @@ from ucvtest.metrics.scorers import chosen_loss
 
 MetricName = Literal["auc", "error"]
 Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
-NumberOfRepeats = int | Literal["auto"]
+NumberOfRepeats = Annotated[int, AtLeast(1)] | Literal["auto"]
 Variance = Literal[
     "auto",
     "influence",
@@ -47,7 +42,6 @@ Variance = Literal[
 
 METRICS: tuple[MetricName, ...] = get_args(MetricName)
 LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC_NAME, "error": "zero_one"}
-VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Number of fits of each learner with "auto" repeats. With 4000 fits, the Monte-Carlo error of the
 jackknife variance was 5 to 17% of the variance (n = 40 to 100, LDA alone and against naive Bayes or
@@ -112,6 +106,18 @@ def resampled_of(question: Question) -> tuple[ClusterPairs | None, tuple[np.ndar
     return pairs, pairs.classes
 
 
+@dataclass(frozen=True)
+class Options(FitOptions):
+    """The options of `InfluenceFunctionTest.fit`."""
+
+    n_repeats: NumberOfRepeats = "auto"
+    scheme: Scheme | None = None
+    variance: Variance = "auto"
+    _: KW_ONLY
+    max_fits: Annotated[int, AtLeast(1)] | None = None
+    max_seconds: Seconds | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """The classes resampled separately (see `resampled_classes`), and the number of folds.
@@ -141,32 +147,34 @@ class Layout:
         check_class_sizes(layout, response_of_units(question.data("a layout")), 2)
         return layout
 
-    def options(
-        self,
-        question: Question,
-        n_repeats: Any,
-        scheme: Any,
-        variance: Any,
-        *,
-        max_fits: Any = None,
-        max_seconds: Any = None,
-    ) -> "InfluenceOptions":
-        """The options of a fit, validated."""
+    def resolved(self, question: Question, options: Options) -> "InfluenceOptions":
+        """The options for a question, with a number of repeats and a variance that exists."""
         problem = question.data("a scheme")
-        options = InfluenceOptions.checked(
-            self,
-            response_of_units(problem),
-            tuple(problem.learners.values()),
-            n_repeats=n_repeats,
-            scheme="monte_carlo" if scheme is None else scheme,
-            variance=variance,
-            max_fits=max_fits,
-            max_seconds=max_seconds,
-        )
-        if options.variance == "share":
+        scheme, number = options.scheme or "monte_carlo", options.n_repeats
+        self.check_scheme(scheme)
+        if scheme in WITH_FOLDS:
+            check_class_sizes(self, response_of_units(problem), self.n_folds)
+        automatic = number == "auto" and scheme not in SINGLE and options.variance != "share"
+        for name in ("max_fits", "max_seconds"):
+            if getattr(options, name) is not None and not automatic:
+                raise ValueError(
+                    f"{arg(name)} is for {arg('n_repeats', 'auto')} of schemes with several "
+                    f"repeats, not for {arg('variance', 'share')}, which has a fixed number of "
+                    "further fits: leave it out"
+                )
+        if number == "auto":
+            number = self.n_repeats(scheme, tuple(problem.learners.values()), options.max_fits)
+        elif scheme in SINGLE and number != 1:
+            raise ValueError(
+                f"{arg('scheme', scheme)} has one repeat, got {arg('n_repeats', number)}: use "
+                f"{arg('scheme', 'repeated')} for more"
+            )
+        variance = self.chosen(scheme, options.variance)
+        if variance == "share":
             # Refuses learners that cannot learn from half of the sample.
             problem.fitting(sum(self.half_sizes))
-        return options
+        decided = {"n_repeats": number, "scheme": scheme, "variance": variance}
+        return InfluenceOptions(**{**vars(options), **decided, "automatic": automatic})
 
     @property
     def mixed(self) -> bool:
@@ -325,20 +333,19 @@ class Layout:
                 f"clusters contain both labels: use {arg('scheme', 'monte_carlo', 'repeated')}"
             )
 
-    def chosen(self, scheme: str, variance: Any) -> str:
+    def chosen(self, scheme: str, variance: str) -> str:
         """The requested variance, or the choice of "auto"; refused if it does not exist."""
         offered = self.variances(scheme)
-        if isinstance(variance, str) and variance == "auto":
+        if variance == "auto":
             small = self.ranks_pairs or self.clusters is not None
             return "jackknife" if small and "jackknife" in offered else "influence"
-        if isinstance(variance, str) and variance in offered:
+        if variance in offered:
             return variance
-        is_known_variance = isinstance(variance, str) and variance in VARIANCES
-        problem = f"does not exist for {arg('scheme', scheme)}, {arg('metric', self.metric)}"
         reasons = {"jackknife": self.no_jackknife, "share": self.no_share}
-        reason = reasons[variance](scheme) if is_known_variance and variance in reasons else ""
+        reason = reasons[variance](scheme) if variance in reasons else ""
         raise ValueError(
-            f"{arg('variance', variance)} {problem if is_known_variance else 'is unknown'}"
+            f"{arg('variance', variance)} does not exist for {arg('scheme', scheme)}, "
+            f"{arg('metric', self.metric)}"
             # Some reasons end with a remedy.
             + (f", because {reason}" if reason else "")
             + f"{'; or' if ': use ' in reason else ':'} use one of auto, {', '.join(offered)}"
@@ -389,65 +396,14 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class InfluenceOptions:
-    """The validated options of a fit."""
+class InfluenceOptions(Options):
+    """The options for a question: "auto" and None are what they stand for."""
 
     n_repeats: int
-    scheme: str
-    variance: str
-    max_fits: int | None = None
-    max_seconds: float | None = None
-    """The time that decides `max_fits`, and so the repeats, once fits have been timed."""
-    automatic: bool = False
-    """Whether a budget decides the number of repeats."""
-
-    @classmethod
-    def checked(
-        cls,
-        layout: Layout,
-        response: np.ndarray,
-        learners: Sequence[Learner],
-        *,
-        n_repeats: Any,
-        scheme: Any,
-        variance: Any,
-        max_fits: Any = None,
-        max_seconds: Any = None,
-    ) -> "InfluenceOptions":
-        """The options of a test made from data; `response` are the user's own labels."""
-        check_choice("scheme", scheme, SCHEME_WORDS)
-        layout.check_scheme(scheme)
-        if scheme in WITH_FOLDS:
-            check_class_sizes(layout, response, layout.n_folds)
-        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
-        # Arrays are refused below; they would be compared element by element.
-        automatic = isinstance(n_repeats, str) and n_repeats == "auto"
-        shared = isinstance(variance, str) and variance == "share"
-        fixed = not automatic or scheme in SINGLE or shared
-        for name, value in budget.items():
-            if value is not None and fixed:
-                raise ValueError(
-                    f"{name} is for {arg('n_repeats', 'auto')} of schemes with several repeats, "
-                    f"not for {arg('variance', 'share')}, which has a fixed number of further "
-                    "fits: leave it out"
-                )
-        check_seconds(max_seconds)
-        most_fits = None if max_fits is None else at_least("max_fits", max_fits, 1)
-        if automatic:
-            number = layout.n_repeats(scheme, learners, most_fits)
-        elif not is_integer(n_repeats):
-            raise ValueError(
-                f"{arg('n_repeats')} must be an integer or 'auto', got {n_repeats!r:.60}"
-            )
-        elif scheme in SINGLE and n_repeats != 1:
-            raise ValueError(
-                f"{arg('scheme', scheme)} has one repeat, got {arg('n_repeats', n_repeats)}: use "
-                f"{arg('scheme', 'repeated')} for more"
-            )
-        else:
-            number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
-        variance_name = layout.chosen(scheme, variance)
-        return cls(number, scheme, variance_name, most_fits, max_seconds, automatic and not fixed)
+    scheme: Scheme
+    automatic: bool = field(default=False, kw_only=True)
+    """Whether a budget decides the number of repeats: `max_fits`, or the time once fits have been
+    timed."""
 
     def least_fits(self, layout: Layout, n_learners: int) -> int:
         """Least number of fits of all learners for an answer, or the fixed number of fits."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ucvtest.methods.influence.estimation import (
     estimates_from,
     times_tested,
 )
-from ucvtest.methods.influence.options import InfluenceOptions, Layout, resampled_of
+from ucvtest.methods.influence.options import InfluenceOptions, Layout, Options, resampled_of
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
 
 
@@ -60,30 +59,19 @@ class GivenLayout(Layout):
             return ()
         return super().ad_hoc(scheme)
 
-    def options(
-        self,
-        question: Question,
-        n_repeats: Any,
-        scheme: Any,
-        variance: Any,
-        *,
-        max_fits: Any = None,
-        max_seconds: Any = None,
-    ) -> InfluenceOptions:
+    def resolved(self, question: Question, options: Options) -> InfluenceOptions:
         """See `Layout`; the design decides everything except the variance."""
-        question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
-        for name, value, unset, design_value in (
-            ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
-            ("scheme", scheme, None, self.scheme),
-        ):
-            if value not in (unset, design_value):
+        question.refuse_budget(max_fits=options.max_fits, max_seconds=options.max_seconds)
+        decided = {"n_repeats": self.resamples.n_repeats, "scheme": self.scheme}
+        for name, value in decided.items():
+            asked = getattr(options, name)
+            if asked not in ("auto", None, value):
                 raise ValueError(
-                    f"{arg(name, value)}, but the design of the given losses has "
-                    f"{design_value!r:.60}: leave it out"
+                    f"{arg(name, asked)}, but the design of the given losses has {value!r:.60}: "
+                    "leave it out"
                 )
-        return InfluenceOptions(
-            self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance)
-        )
+        chosen = self.chosen(self.scheme, options.variance)
+        return InfluenceOptions(**{**vars(options), **decided, "variance": chosen})
 
 
 def estimate_given(

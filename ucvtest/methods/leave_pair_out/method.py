@@ -1,7 +1,7 @@
 """The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from ucvtest.data.groups import units_of
 from ucvtest.data.missing import complete_rows
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import OfData, Run
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.arguments import OfData
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
@@ -21,9 +21,8 @@ from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
 from ucvtest.methods.leave_pair_out.forecast import Forecast, affordable_labelings, forecast
 from ucvtest.methods.leave_pair_out.options import (
-    N_SIMULATIONS,
     LeavePairOutOptions,
-    PValue,
+    Options,
     Sizes,
     check_class_sizes,
     check_clusters,
@@ -32,9 +31,6 @@ from ucvtest.methods.leave_pair_out.options import (
 from ucvtest.methods.leave_pair_out.reporting import answer_from
 from ucvtest.metrics.base import when_learning_from
 from ucvtest.results.result import TestResult
-
-if TYPE_CHECKING:
-    pass
 
 
 class LeavePairOutTest(HypothesisTest):
@@ -182,16 +178,8 @@ class LeavePairOutTest(HypothesisTest):
         groups = clusters.groups
         return n_pairs - int(groups.sums(self.labels) @ groups.sums(~self.labels))
 
-    def fit(
-        self,
-        pvalue: PValue = "permutation",
-        n_permutations: int | Literal["exact"] = 9999,
-        *,
-        n_simulations: int = N_SIMULATIONS,
-        stop_after: int | None = None,
-        max_seconds: float | None = None,
-        **run: Unpack[Run],
-    ) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Count the errors and compare their number with a null distribution.
 
         Parameters
@@ -239,51 +227,35 @@ class LeavePairOutTest(HypothesisTest):
             If the permutations will take longer than a minute: the number of fits and their time,
             before they start.
         """
-        options = self.fit_options(
-            pvalue,
-            n_permutations,
-            n_simulations=n_simulations,
-            stop_after=stop_after,
-            max_seconds=max_seconds,
-        )
-        if options.pvalue == "empirical":
-            # Simulated settings need draws, even if nothing is fitted.
-            n_jobs, batch_size = run.get("n_jobs"), run.get("batch_size")
-            self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
-            return self._fit(options, run, Execution.of(run.get("rng"), n_jobs, batch_size))
-        return self._fit(options, run)
 
-    def fit_options(
-        self,
-        pvalue: PValue = "permutation",
-        n_permutations: int | Literal["exact"] = 9999,
-        *,
-        n_simulations: int = N_SIMULATIONS,
-        stop_after: int | None = None,
-        max_seconds: float | None = None,
-    ) -> LeavePairOutOptions:
-        """The options of `fit`, validated."""
-        question = self.question
-        options = LeavePairOutOptions.of(
-            pvalue, n_permutations, n_simulations, stop_after, max_seconds
-        )
-        if question.clusters is not None and options.pvalue != "permutation":
+    def resolved(self, options: Options) -> LeavePairOutOptions:
+        """See `HypothesisTest.resolved`."""
+        question, pvalue = self.question, options.pvalue
+        if question.clusters is not None and pvalue != "permutation":
             raise ValueError(
-                f"{arg('pvalue', options.pvalue)} is about independent observations, but there are "
-                "groups: use 'permutation'"
+                f"{arg('pvalue', pvalue)} is about independent observations, but there are groups: "
+                "use 'permutation'"
             )
-        if question.design is not None and options.pvalue == "permutation":
+        if question.design is not None and pvalue == "permutation":
             raise ValueError(
                 f"{arg('pvalue', 'permutation')} needs fits on permuted labels, but scores are "
                 "given: use 'supremum', 'wmw' or 'empirical', or make the test from data"
             )
-        question.refuse_budget(max_seconds=max_seconds)
-        if options.pvalue == "supremum" and question.n_obs > LONGEST_CODE:
+        question.refuse_budget(max_seconds=options.max_seconds)
+        if pvalue == "supremum" and question.n_obs > LONGEST_CODE:
             raise ValueError(
                 f"{arg('pvalue', 'supremum')} is for up to {LONGEST_CODE} observations, got "
                 f"{question.n_obs}: use 'permutation' or 'wmw'"
             )
-        return options
+        return LeavePairOutOptions(**vars(options))
+
+    def _fit(self, options: Options, execution: Execution | None = None) -> TestResult:
+        if options.pvalue == "empirical":
+            # Simulated settings need draws, even if nothing is fitted.
+            n_jobs, batch_size = options.n_jobs, options.batch_size
+            self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
+            execution = Execution.of(options.rng, n_jobs, batch_size)
+        return super()._fit(options, execution)
 
     def _answer(self, options: LeavePairOutOptions, execution: Execution) -> Answer:
         question = self.question
@@ -294,7 +266,7 @@ class LeavePairOutTest(HypothesisTest):
             seconds = options.max_seconds
             labelings = affordable_labelings(question, errors, seconds, execution)
             options = options.within(labelings, sizes)
-        settings = {"learn_size": question.n_units - 2, **options.settings()}
+        settings = {"learn_size": question.n_units - 2, **options.settings}
         # Given scores keep their seed, unless settings are simulated.
         simulated = options.pvalue == "empirical"
         settings |= {"rng": execution.seed} if simulated else question.seed_settings(execution)
@@ -334,6 +306,6 @@ class LeavePairOutTest(HypothesisTest):
         call compiles.
         """
         self.question.data("forecast")
-        options = self.fit_options("permutation", n_permutations)
+        options = self.fit_options(n_permutations=n_permutations)
         errors = errors_for(self.question, Execution.of(0, n_jobs, None))
         return forecast(errors, self.labels, options)

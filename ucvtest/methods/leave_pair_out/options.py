@@ -1,20 +1,20 @@
 """The options of a leave-pair-out test, and refusals before the first fit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import comb
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
+from ucvtest.common.checks import AtLeast, Seconds
 from ucvtest.common.words import arg, call, has, shown, term
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
+from ucvtest.inference.options import FitOptions
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
-from ucvtest.stats.monte_carlo import checked_stop_after, permutations_within
+from ucvtest.stats.monte_carlo import check_stop_after, permutations_within
 
 PValue = Literal["permutation", "supremum", "wmw", "empirical"]
-PVALUES: tuple[PValue, ...] = get_args(PValue)
 
 N_SIMULATIONS = 10_000
 """Samples for each setting of the empirical p-value, as in the paper."""
@@ -70,56 +70,38 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class LeavePairOutOptions:
+class Options(FitOptions):
     """The options of `LeavePairOutTest.fit`."""
 
-    pvalue: PValue
-    n_permutations: int | Literal["exact"]
-    n_simulations: int
-    stop_after: int | None = None
-    max_seconds: float | None = None
-    """The time that decides `n_permutations`, once fits have been timed, if it is too short for
-    all."""
-    n_requested: int | None = None
-    """The number of requested permutations, if it was reduced."""
+    pvalue: PValue = "permutation"
+    n_permutations: Annotated[int, AtLeast(1)] | Literal["exact"] = 9999
+    _: KW_ONLY
+    n_simulations: Annotated[int, AtLeast(1)] = N_SIMULATIONS
+    stop_after: Annotated[int, AtLeast(1)] | None = None
+    max_seconds: Seconds | None = None
 
-    @classmethod
-    def of(
-        cls,
-        pvalue: Any,
-        n_permutations: Any,
-        n_simulations: Any,
-        stop_after: Any = None,
-        max_seconds: Any = None,
-    ) -> Self:
-        """Validate what a user passes."""
-        check_choice("pvalue", pvalue, PVALUES)
-        if isinstance(n_permutations, str):
-            if n_permutations != "exact":
-                raise ValueError(
-                    f"{arg('n_permutations', n_permutations)} is unknown: use an integer or 'exact'"
-                )
-        elif as_integer("n_permutations", n_permutations) < 1:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_stop_after(self.stop_after, self.n_permutations)
+        if self.stop_after is not None and self.pvalue != "permutation":
             raise ValueError(
-                f"{arg('n_permutations')} must be at least 1, got {n_permutations}: use 9999"
+                f"{arg('stop_after', self.stop_after)} is about permutations, but pvalue is "
+                f"{self.pvalue!r}: leave it out"
             )
-        else:
-            check_number("n_permutations", n_permutations)
-        if as_integer("n_simulations", n_simulations) < 1:
-            raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
-        checked_stop = checked_stop_after(stop_after, n_permutations)
-        if checked_stop is not None and pvalue != "permutation":
-            raise ValueError(
-                f"{arg('stop_after', checked_stop)} is about permutations, but pvalue is "
-                f"{pvalue!r:.60}: leave it out"
-            )
-        check_seconds(max_seconds)
-        if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
+        permuted = self.pvalue == "permutation"
+        if self.max_seconds is not None and permuted and self.n_permutations == "exact":
             raise ValueError(
                 f"{arg('max_seconds')} does not apply with {arg('n_permutations', 'exact')}, which "
                 "fixes the number of fits: use a number of permutations"
             )
-        return cls(pvalue, n_permutations, n_simulations, checked_stop, max_seconds)
+
+
+@dataclass(frozen=True)
+class LeavePairOutOptions(Options):
+    """The options once fits have been timed."""
+
+    n_requested: int | None = field(default=None, kw_only=True)
+    """The number of requested permutations, if it was reduced."""
 
     def within(self, labelings: int, sizes: Sizes) -> Self:
         """The options with the number of permutations that fits into the time.
@@ -158,6 +140,7 @@ class LeavePairOutOptions:
             return sizes.n_labelings
         return int(self.n_permutations) + 1
 
+    @property
     def settings(self) -> dict[str, Any]:
         """The options that affected the result."""
         decisive: dict[str, Any] = {"pvalue": self.pvalue}

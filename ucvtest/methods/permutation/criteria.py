@@ -19,21 +19,14 @@ from ucvtest.kernels.permutation import (
     Sampling,
     final_prediction_error,
     leave_one_out,
-    smoother_optimism,
     vc_penalty,
 )
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.methods.permutation.optimism import (
-    clustered_complexity,
-    find_smoother,
-    has_closed_form,
-    observed_losses,
-    optimism,
-    relabeled_losses,
-)
-from ucvtest.methods.permutation.permuted_labels import Relabeling, draw_batches, reference_labels
+from ucvtest.methods.permutation.losses_of_labels import losses_by_labels
+from ucvtest.methods.permutation.optimism import find_smoother, has_closed_form, optimism
+from ucvtest.methods.permutation.permuted_labels import Labelings, labelings_of
 from ucvtest.metrics.loss import Loss
 
 Criterion = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
@@ -52,7 +45,6 @@ class Task:
     n_folds: int
     n_left_out: int
     clusters: Clusters | None = None
-    relabeling: Relabeling | None = None
 
     @property
     def units(self) -> np.ndarray:
@@ -68,7 +60,7 @@ class Task:
         criterion: Any,
         criteria: Any,
         *,
-        n_permutations: Any,
+        n_permutations: int,
         n_folds: Any,
         n_left_out: Any,
     ) -> Self:
@@ -96,15 +88,11 @@ class Task:
             )
             for learner in problem.learners.values()
         )
-        if as_integer("n_permutations", n_permutations) < 1:
-            raise ValueError(
-                f"{arg('n_permutations')} must be at least 1, got {n_permutations}: use 100"
-            )
-        relabeling = (
-            Relabeling.of(sample.target, clusters) if "permutation" in chosen_criteria else None
-        )
+        if "permutation" in chosen_criteria:
+            # Refuses clusters whose labels cannot be permuted.
+            labelings_of(sample.target, clusters)
         task_fields = (sample, loss, learners, chosen_criteria, n_permutations, folds, left_out)
-        return cls(*task_fields, clusters, relabeling)
+        return cls(*task_fields, clusters)
 
     def smooths(self, learner: Learner) -> bool:
         """Whether closed forms replace fits to permuted labels and without an observation."""
@@ -282,8 +270,8 @@ class Candidate:
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=1)
         predictions = self._evaluator.predict_labelings(y[None], seeds).values
         if self._task.clusters is not None:
-            return self._mean(observed_losses(self._loss, self._sample, predictions[0]))
-        losses = relabeled_losses(self._loss, self._sample, predictions, y[None], y)
+            return self._mean(losses_by_labels(self._loss, self._sample, predictions)(y[None])[0])
+        losses = Labelings(y).losses(self._loss, self._sample, predictions, y[None])
         return float(losses["e_in"][0])
 
     def _mean(self, losses: np.ndarray, tested: np.ndarray | None = None) -> float:
@@ -295,32 +283,16 @@ class Candidate:
         return float(weight @ losses / weight.sum())
 
     def _optimism(self, sampling: Sampling) -> float:
-        sample, relabeling = self._sample, self._task.relabeling
-        if self._smoother is not None and relabeling is not None:
-            return clustered_complexity(self._smoother, relabeling)[0]
+        sample, n_drawn = self._sample, self._task.n_permutations
+        labelings = labelings_of(sample.target, self._task.clusters, sampling)
         if self._smoother is not None:
-            variance = reference_labels(sample.target, sampling).var()
-            trace, total = np.trace(self._smoother), self._smoother.sum()
-            return float(smoother_optimism(variance, trace, total, sample.n_obs, sampling))
-        n_permutations = self._task.n_permutations
+            return labelings.closed_form(self._smoother)[0]
         # From the same seed for every learner, so that differences are not blurred by the draws.
-        rng, size = self._draws.generator(sampling), self._execution.batch_size
-        if relabeling is None:
-            labels = draw_batches(rng, sample.target, sampling, n_permutations, size)
-        else:
-            labels = relabeling.drawn(rng, n_permutations, size)
-        seeds = self._draws.generator("fit")
-        optimism_estimate = optimism(
-            self._evaluator,
-            sample,
-            self._loss,
-            sampling,
-            labels,
-            seeds,
-            relabeling=relabeling,
-        )
-        self.n_fits += n_permutations
-        return optimism_estimate.mean("e_gen")
+        rng, seeds = self._draws.generator(sampling), self._draws.generator("fit")
+        batches = labelings.drawn(rng, n_drawn, self._execution.batch_size)
+        found = optimism(self._evaluator, sample, self._loss, labelings, batches, seeds)
+        self.n_fits += n_drawn
+        return found.mean("e_gen")
 
     def _leave_one_out(self) -> float:
         y, n = self._sample.target, self._sample.n_obs
@@ -343,4 +315,5 @@ class Candidate:
         # Probabilities of several classes have one more axis.
         is_left_out = testing.reshape(*testing.shape, *[1] * (values.ndim - 2))
         predictions = np.where(is_left_out, values, 0.0).sum(axis=0)
-        return self._mean(observed_losses(self._loss, self._sample, predictions), tested)
+        losses = losses_by_labels(self._loss, self._sample, predictions[None])
+        return self._mean(losses(self._sample.target[None])[0], tested)

@@ -1,22 +1,19 @@
 """The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
 
 import math
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from ucvtest.common.execution import Execution
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.arguments import OfData, Run
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.arguments import OfData
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.kernels.permutation import Sampling
-from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
-from ucvtest.methods.permutation.options import PermutationOptions, check_response
-from ucvtest.methods.permutation.permuted_labels import Relabeling
+from ucvtest.methods.permutation.options import Options, PermutationOptions, check_response
+from ucvtest.methods.permutation.permuted_labels import labelings_of
 from ucvtest.methods.permutation.reporting import answer_from
-from ucvtest.results.result import TestResult
 
 
 class PermutationComplexityTest(HypothesisTest):
@@ -100,7 +97,8 @@ class PermutationComplexityTest(HypothesisTest):
         super()._ask(question)
         check_response(question.data("a permutation test").sample)
         assert isinstance(question, DataQuestion)
-        self._relabeling = Relabeling.of(question.target, question.clusters)
+        # Refuses clusters whose labels cannot be permuted.
+        labelings_of(question.target, question.clusters)
         # Small in-sample errors are evidence against the null hypothesis.
         fixed = question.with_hypothesis(Hypothesis(math.nan, "less"))
         self.question = fixed.ready(question.n_obs)
@@ -111,16 +109,8 @@ class PermutationComplexityTest(HypothesisTest):
         loss_in_words = self.question.metric.in_words
         return f"out-of-sample {loss_in_words} of the rule learnt from all observations"
 
-    def fit(
-        self,
-        n_permutations: int | Literal["exact", "analytic"] = 100,
-        sampling: Sampling = "permutation",
-        delta: float = 0.05,
-        *,
-        stop_after: int | None = None,
-        max_seconds: float | None = None,
-        **run: Unpack[Run],
-    ) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Estimate and test.
 
         Parameters
@@ -164,57 +154,20 @@ class PermutationComplexityTest(HypothesisTest):
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
             labeling.
         """
-        options = self.fit_options(
-            n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
-        )
-        return self._fit(options, run)
 
-    def fit_options(
-        self,
-        n_permutations: int | Literal["exact", "analytic"] = 100,
-        sampling: Sampling = "permutation",
-        delta: float = 0.05,
-        *,
-        stop_after: int | None = None,
-        max_seconds: float | None = None,
-    ) -> PermutationOptions:
-        """The options of `fit`, validated."""
-        return PermutationOptions.of(
-            n_permutations,
-            sampling,
-            delta,
-            stop_after,
-            max_seconds,
-            sample=self.question.data("a permutation test").sample,
-            learner=self._learner,
-            loss=self.question.loss,
-            relabeling=self._relabeling,
-        )
-
-    @property
-    def _learner(self) -> Learner:
-        (learner,) = self.question.learners.values()
-        return learner
+    def resolved(self, options: Options) -> PermutationOptions:
+        """See `HypothesisTest.resolved`."""
+        return PermutationOptions.of(options, self.question.data("a permutation test"))
 
     def _answer(self, options: PermutationOptions, execution: Execution) -> Answer:
-        question, learner, relabeling = self.question, self._learner, self._relabeling
-        sample, loss = question.data("a permutation test").sample, question.loss
+        question, problem = self.question, self.question.data("a permutation test")
         if options.max_seconds is not None:
-            affordable_labelings = labelings_within(
-                sample, learner, loss, options, execution, relabeling
-            )
-            options = options.within(affordable_labelings)
-        if options.analytic:
-            estimates = in_closed_form(sample, learner, options.sampling, execution, relabeling)
-        else:
-            estimates = from_labelings(sample, learner, loss, options, execution, relabeling)
-        seed = question.seed_settings(execution)
+            options = options.within(labelings_within(problem, options, execution))
+        estimated = in_closed_form if options.analytic else from_labelings
         return answer_from(
-            sample,
-            loss,
+            problem,
             options,
-            estimates,
+            estimated(problem, options, execution),
             estimand=self.estimand,
-            settings=options.settings | seed,
-            relabeling=relabeling,
+            settings=options.settings | question.seed_settings(execution),
         )

@@ -4,13 +4,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_seconds, named_options
+from ucvtest.common.checks import AtLeast, Seconds, named_options
 from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.common.words import arg
 from ucvtest.data.groups import GroupWeight
@@ -338,7 +338,7 @@ def select_model(
     groups: Any = None,
     group_weight: GroupWeight = "group",
     backend: Backend = "auto",
-    n_permutations: int = 100,
+    n_permutations: Annotated[int, AtLeast(1)] = 100,
     n_folds: int = 10,
     n_left_out: int | None = None,
     rng: int | np.random.Generator | None = None,
@@ -347,7 +347,7 @@ def select_model(
     progress: bool | None = None,
     scoring: Any = None,
     missing: Missing = "raise",
-    max_seconds: float | None = None,
+    max_seconds: Seconds | None = None,
 ) -> ModelSelection:
     """Compare learners by estimates of their out-of-sample error, and choose one.
 
@@ -446,7 +446,6 @@ def select_model(
     )
     user_complexity = _checked_complexity(complexity, len(task.learners))
     started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
-    check_seconds(max_seconds)
     requested_task = task
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         warn_of_learners(task.learners)

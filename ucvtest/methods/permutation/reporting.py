@@ -1,4 +1,4 @@
-"""The result of the permutation test: p-value, bounds, status, notes, tables, and the picture."""
+"""The answer of the permutation test: p-value, bounds, status, notes, tables, and the picture."""
 
 import math
 from collections.abc import Mapping
@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.words import arg
-from ucvtest.data.sample import Sample
+from ucvtest.evaluation.problem import Problem
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
-from ucvtest.inference.quantity import Quantity
+from ucvtest.inference.notes import budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
-from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small
+from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small, loss_of
 from ucvtest.methods.permutation.options import LEAST_PERMUTATIONS, PermutationOptions
-from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.metrics.loss import Loss
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.stats.monte_carlo import pvalue_error
@@ -33,145 +31,45 @@ LABELS: Mapping[Sampling, str] = {
 
 
 def answer_from(
-    sample: Sample,
-    loss: Loss,
+    problem: Problem,
     options: PermutationOptions,
     estimates: PermutationEstimates,
     *,
     estimand: str,
     settings: Mapping[str, Any],
-    relabeling: Relabeling | None = None,
 ) -> Answer:
-    """The answer of a test."""
-    pvalue = _pvalue(options, estimates)
-    # Bounds are proved for independent observations.
-    bounds = {} if relabeling is not None else _bounds(sample, loss, options, estimates)
-    null = INDEPENDENCE if relabeling is None else relabeling.exchangeable.in_words
-    tested = not math.isnan(pvalue)
-    matrix = {} if loss.matrix is None else {"loss_matrix": loss.matrix.tolist()}
-    return Answer(
-        estimates=(estimates.e_out,),
-        statistic=quantity.of_one(estimates.e_in),
-        pvalue=pvalue,
-        null_value=math.nan,
-        alternative="less",
-        method="Permutation test and estimate of out-of-sample error",
-        estimand=estimand,
-        reference=_reference(options, estimates),
-        status=_status(options),
-        n_fits=estimates.n_fits,
-        settings={**settings, **matrix},
-        diagnostics=_diagnostics(options, estimates, pvalue, bounds, null),
-        notes=_notes(sample, loss, options, estimates, bounds),
-        tables=_tables(options, estimates, bounds),
-        pictures=_pictures(loss, options, estimates),
-        null_hypothesis=null if tested else None,
-    )
-
-
-def _pvalue(options: PermutationOptions, estimates: PermutationEstimates) -> float:
-    """Share of labelings that are fitted as well as the real one, or better."""
-    if estimates.relabeled is None or options.sampling != "permutation":
-        return math.nan
-    if estimates.sequence is not None:
-        return estimates.sequence.pvalue
-    e_out = estimates.relabeled.mean("e_in") + estimates.relabeled.mean("e_gen")
-    counted = as_small(estimates.e_in, estimates.relabeled.e_in, e_out)
-    if estimates.relabeled.observed is not None:
-        # Fits with their own randomness may differ when they are repeated.
-        counted |= estimates.relabeled.observed
-        # All permutations are equally likely: a count, which no sum of shares rounds.
-        return float(counted.mean())
-    return float((counted.sum() + 1) / (len(counted) + 1))
-
-
-def _reference(options: PermutationOptions, estimates: PermutationEstimates) -> str:
-    if estimates.relabeled is None or options.sampling != "permutation":
-        return "none"
-    if estimates.sequence is not None:
-        return "sequential permutation"
-    return f"all {len(estimates.relabeled.e_in)} labelings" if options.exact else "permutation"
-
-
-def _status(options: PermutationOptions) -> str:
-    number = options.n_permutations
-    if not isinstance(number, str) and number < LEAST_PERMUTATIONS:
-        return (
-            "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
-            f"raise {arg('n_permutations')} to at least {LEAST_PERMUTATIONS}"
-        )
-    return "ok"
-
-
-def _bounds(
-    sample: Sample, loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
-) -> dict[str, float]:
-    """Bounds of Theorem 6 and Corollary 4, for the error rate of two classes."""
-    if loss.name != "zero_one" or sample.n_classes != 2 or estimates.relabeled is None:
-        return {}
-    if estimates.sequence is not None and estimates.sequence.stopped:
-        # They are for a number of draws that does not depend on the draws.
-        return {}
-    n_drawn = math.inf if options.exact else len(estimates.relabeled.e_in)
-    # One half of delta for the draws, the other one for the sample.
-    delta = options.delta if options.exact else options.delta / 2
-    n_obs, sampling = sample.n_obs, options.sampling
-    n_minority = int(np.bincount(sample.target.astype(int)).min())
-    p_in = complexity_bound(estimates.p_in, n_obs, n_minority, n_drawn, delta, sampling)
-    bound = error_bound(estimates.e_in, p_in, n_obs, delta, sampling)
-    return {"p_in_bound": p_in, "error_bound": bound}
-
-
-def _diagnostics(
-    options: PermutationOptions,
-    estimates: PermutationEstimates,
-    pvalue: float,
-    bounds: Mapping[str, float],
-    null: str,
-) -> dict[str, Any]:
+    """The answer, in units of losses."""
+    loss, relabeled, sequence = loss_of(problem), estimates.relabeled, estimates.sequence
+    e_in, e_gen, mc_se = estimates.e_in, estimates.e_gen, estimates.mc_se
+    pvalue, pvalue_mc_se, reference = _test(options, estimates)
+    bounds = _bounds(problem, options, estimates)
+    null = options.labelings.null_hypothesis
     diagnostics: dict[str, Any] = {
-        "e_in": quantity.of_one(estimates.e_in),
-        "e_gen": quantity.change(estimates.e_gen),
+        "e_in": quantity.of_one(e_in),
+        "e_gen": quantity.change(e_gen),
         "p_in": estimates.p_in,
-        "mc_se_estimate": quantity.spread(estimates.mc_se["e_gen"]),
-        "mc_se_p_in": estimates.mc_se["p_in"],
+        "mc_se_estimate": quantity.spread(mc_se["e_gen"]),
+        "mc_se_p_in": mc_se["p_in"],
         **bounds,
         "one_class_fits": estimates.one_class_fits,
         **estimates.ties,
     }
-    if estimates.relabeled is not None:
-        diagnostics["e_in_permuted"] = quantity.of_one(estimates.relabeled.mean("e_in"))
-        mc_se = quantity.spread(estimates.relabeled.mc_se("e_in"))
-        diagnostics["mc_se_e_in_permuted"] = mc_se
-    if not math.isnan(pvalue):
-        if estimates.sequence is not None:
-            diagnostics["mc_se_pvalue"] = estimates.sequence.error
-            diagnostics["n_drawn"], diagnostics["n_extreme"] = (
-                estimates.sequence.n_drawn,
-                estimates.sequence.n_extreme,
-            )
-        elif not options.exact:
-            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
-        else:
-            diagnostics["mc_se_pvalue"] = 0.0
+    if relabeled is not None:
+        diagnostics["e_in_permuted"] = quantity.of_one(relabeled.mean("e_in"))
+        diagnostics["mc_se_e_in_permuted"] = quantity.spread(relabeled.mc_se("e_in"))
+    if reference != "none":
+        diagnostics["mc_se_pvalue"] = pvalue_mc_se
+        if sequence is not None:
+            diagnostics |= {"n_drawn": sequence.n_drawn, "n_extreme": sequence.n_extreme}
         diagnostics["null_hypothesis"] = null
-    return diagnostics
-
-
-def _tables(
-    options: PermutationOptions, estimates: PermutationEstimates, bounds: Mapping[str, float]
-) -> dict[str, dict[str, Any]]:
-    e_gen_error, p_in_error = estimates.mc_se["e_gen"], estimates.mc_se["p_in"]
-    tables: dict[str, dict[str, Any]] = {
+    values = (quantity.of_one(e_in), quantity.change(e_gen), quantity.of_one(estimates.e_out))
+    errors = tuple(map(quantity.spread, (0.0, mc_se["e_gen"], mc_se["e_gen"])))
+    tables = {
         "Parts": {
             "part": ("e_in", "e_gen", "e_out", "P_in"),
-            "value": (
-                quantity.of_one(estimates.e_in),
-                quantity.change(estimates.e_gen),
-                quantity.of_one(estimates.e_out),
-                estimates.p_in,
-            ),
-            "mc_se": (*map(quantity.spread, (0.0, e_gen_error, e_gen_error)), p_in_error),
+            # P_in is a share, and has no units.
+            "value": (*values, estimates.p_in),
+            "mc_se": (*errors, mc_se["p_in"]),
         }
     }
     if bounds:
@@ -180,12 +78,78 @@ def _tables(
             # Above 1 the bound says nothing, and the diagnostics have it.
             "value": (bounds["p_in_bound"], min(bounds["error_bound"], 1.0)),
         }
-    return tables
+    number, status = options.n_permutations, "ok"
+    if isinstance(number, int) and number < LEAST_PERMUTATIONS:
+        status = (
+            "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
+            f"raise {arg('n_permutations')} to at least {LEAST_PERMUTATIONS}"
+        )
+    matrix = {} if loss.matrix is None else {"loss_matrix": loss.matrix.tolist()}
+    return Answer(
+        method="Permutation test and estimate of out-of-sample error",
+        estimand=estimand,
+        estimates=[estimates.e_out],
+        statistic=quantity.of_one(e_in),
+        pvalue=pvalue,
+        null_value=math.nan,
+        alternative="less",
+        reference=reference,
+        status=status,
+        n_fits=estimates.n_fits,
+        settings={**settings, **matrix},
+        diagnostics=diagnostics,
+        tables=tables,
+        pictures=_pictures(loss, options, estimates),
+        notes=_notes(problem, options, estimates, bounds),
+        null_hypothesis=null if reference != "none" else None,
+    )
+
+
+def _test(options: PermutationOptions, estimates: PermutationEstimates) -> tuple[float, float, str]:
+    """The share of labelings that are fitted as well as the real one, or better: the p-value.
+
+    With its Monte-Carlo error, and the distribution that it comes from.
+    """
+    relabeled = estimates.relabeled
+    if relabeled is None or options.sampling != "permutation":
+        return math.nan, math.nan, "none"
+    if estimates.sequence is not None:
+        return estimates.sequence.pvalue, estimates.sequence.error, "sequential permutation"
+    e_out = relabeled.mean("e_in") + relabeled.mean("e_gen")
+    counted = as_small(estimates.e_in, relabeled.e_in, e_out)
+    if relabeled.observed is not None:
+        # Fits with their own randomness may differ when they are repeated.
+        counted |= relabeled.observed
+        # All permutations are equally likely: a count, which no sum of shares rounds.
+        return float(counted.mean()), 0.0, f"all {len(counted)} labelings"
+    pvalue = float((counted.sum() + 1) / (len(counted) + 1))
+    return pvalue, pvalue_error(pvalue, len(counted)), "permutation"
+
+
+def _bounds(
+    problem: Problem, options: PermutationOptions, estimates: PermutationEstimates
+) -> dict[str, float]:
+    """Bounds of Theorem 6 and Corollary 4, for the error rate of two classes."""
+    sample, sampling = problem.sample, options.sampling
+    # They are proved for independent observations.
+    proved = problem.clusters is None and sample.n_classes == 2
+    if not proved or loss_of(problem).name != "zero_one" or estimates.relabeled is None:
+        return {}
+    if estimates.sequence is not None and estimates.sequence.stopped:
+        # They are for a number of draws that does not depend on the draws.
+        return {}
+    n_drawn = math.inf if options.exact else len(estimates.relabeled.e_in)
+    # One half of delta for the draws, the other one for the sample.
+    delta = options.delta if options.exact else options.delta / 2
+    n_obs, n_minority = sample.n_obs, int(np.bincount(sample.target.astype(int)).min())
+    p_in = complexity_bound(estimates.p_in, n_obs, n_minority, n_drawn, delta, sampling)
+    bound = error_bound(estimates.e_in, p_in, n_obs, delta, sampling)
+    return {"p_in_bound": p_in, "error_bound": bound}
 
 
 def _pictures(
     loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
-) -> dict[str, Quantity]:
+) -> dict[str, quantity.Quantity]:
     """In-sample errors on drawn labels as bars, and the one on the real labels."""
     relabeled = estimates.relabeled
     if relabeled is None:
@@ -210,12 +174,12 @@ def _pictures(
 
 
 def _notes(
-    sample: Sample,
-    loss: Loss,
+    problem: Problem,
     options: PermutationOptions,
     estimates: PermutationEstimates,
     bounds: Mapping[str, float],
 ) -> tuple[str, ...]:
+    sample, loss = problem.sample, loss_of(problem)
     notes = [
         "The optimism on drawn labels replaces the optimism on the real ones; the estimate has no "
         "standard error and no interval."
@@ -254,5 +218,4 @@ def _notes(
         notes.append(
             f"{estimates.one_class_fits} labelings had a single class, which is then predicted."
         )
-    notes.extend(tie_notes(estimates.ties))
-    return tuple(notes)
+    return (*notes, *tie_notes(estimates.ties))

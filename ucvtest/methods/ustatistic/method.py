@@ -3,16 +3,16 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack
 
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.finish import finish
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
@@ -27,16 +27,9 @@ from ucvtest.methods.ustatistic.budget import (
 )
 from ucvtest.methods.ustatistic.contrast import null_value_of
 from ucvtest.methods.ustatistic.estimation import Sampler
-from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.options import (
-    DEFAULT_TOL,
-    NumberOfPairs,
-    ProfileOptions,
-    UStatisticOptions,
-    Variance,
-)
+from ucvtest.methods.ustatistic.options import Options, ProfileOptions, UStatisticOptions
 from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, answer_from, estimates_from
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
@@ -377,18 +370,8 @@ class UStatisticTest(HypothesisTest):
         """The estimand in words."""
         return self.learning_sets.estimand(self.question)
 
-    def fit(
-        self,
-        n_pairs: NumberOfPairs = "auto",
-        variance: Variance = "auto",
-        tol: float = DEFAULT_TOL,
-        max_fits: int | None = None,
-        *,
-        interval: IntervalName = "auto",
-        max_seconds: float | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        **run: Unpack[Run],
-    ) -> TestResult:
+    @fit_by(Options)
+    def fit(self) -> None:
         """Estimate, studentise and test.
 
         Parameters
@@ -456,26 +439,34 @@ class UStatisticTest(HypothesisTest):
             "few" or "auto", the result is that of the finished pairs, and its status says
             "interrupted after ... fits".
         """
-        options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
-        if checkpoint is None:
-            return self._fit(options, run)
+
+    def resolved(self, options: Options) -> UStatisticOptions:
+        """See `HypothesisTest.resolved`."""
+        question, learning_sets = self.question, self.learning_sets
+        n_learners = len(question.learners)
+        resolved = UStatisticOptions.of(question, learning_sets, options)
+        if learning_sets.given_sets is None:
+            resolved = within_memory(question, learning_sets, resolved, n_learners)
+            if resolved.n_pairs == "auto" or options.max_fits is not None:
+                check_budget(learning_sets, resolved, n_learners)
+        return resolved
+
+    def _fit(self, options: Options, execution: Execution | None = None) -> TestResult:
+        if options.checkpoint is None:
+            return super()._fit(options, execution)
+        asked = options.own
+        checkpoint = asked.pop("checkpoint")
+        # Nothing is read or written for options that are refused.
+        self.resolved(options)
         self.question.refuse_budget(checkpoint=checkpoint)
-        rng = run.get("rng")
-        problem, saved_fits = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
-        run["rng"] = saved_fits.seed(rng)
-        execution = self.question.execution(**run)
+        problem = self.question.data("checkpoint")
+        saved_fits = open_checkpoint(checkpoint, options.rng)
+        rng = saved_fits.seed(options.rng)
+        execution = Execution.of(rng, options.n_jobs, options.batch_size)
         with saved_fits:
-            fit_question = {
-                **self._checkpoint_question(problem),
-                "n_pairs": n_pairs,
-                "variance": variance,
-                "tol": tol,
-                "max_fits": max_fits,
-                "interval": interval,
-                "max_seconds": max_seconds,
-            }
-            saved_fits.begin(fit_question, problem.learners, execution.seed or 0)
-            return self._fit(options, run, replace(execution, progress=Progress(saved_fits)))
+            asked = {**self._checkpoint_question(problem), **asked}
+            saved_fits.begin(asked, problem.learners, execution.seed or 0)
+            return super()._fit(options, replace(execution, progress=Progress(saved_fits)))
 
     def _checkpoint_question(self, problem: Problem) -> dict[str, Any]:
         """Everything that decides the fits apart from the options of `fit`, for a checkpoint."""
@@ -491,35 +482,6 @@ class UStatisticTest(HypothesisTest):
             "learn_size": self.learn_size,
             **problem.weights_asked,
         }
-
-    def fit_options(
-        self,
-        n_pairs: NumberOfPairs = "auto",
-        variance: Variance = "auto",
-        tol: float = DEFAULT_TOL,
-        max_fits: int | None = None,
-        interval: IntervalName = "auto",
-        max_seconds: float | None = None,
-    ) -> UStatisticOptions:
-        """The options of `fit`, validated."""
-        options = UStatisticOptions.of(
-            self.question,
-            self.learning_sets,
-            n_pairs=n_pairs,
-            variance=variance,
-            tol=tol,
-            max_fits=max_fits,
-            interval=interval,
-            max_seconds=max_seconds,
-        )
-        if self.learning_sets.given_sets is not None:
-            return options
-        options = within_memory(
-            self.question, self.learning_sets, options, len(self.question.learners)
-        )
-        if options.n_pairs == "auto" or max_fits is not None:
-            check_budget(self.learning_sets, options, len(self.question.learners))
-        return options
 
     def least_fits(self, options: UStatisticOptions) -> int:
         """See `HypothesisTest.least_fits`."""
@@ -568,7 +530,7 @@ class UStatisticTest(HypothesisTest):
     def kappa_profile(
         self,
         c_values: Sequence[int] | None = None,
-        n_pairs: int | Literal["exact"] = 1000,
+        n_pairs: Annotated[int, AtLeast(2)] | Literal["exact"] = 1000,
         **run: Unpack[Run],
     ) -> KappaProfile:
         """Estimate kappa_c = E[Phi_0(S) Phi_0(S')] for sets S, S' with c observations in common.

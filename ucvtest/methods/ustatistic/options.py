@@ -1,11 +1,13 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from os import PathLike
+from typing import Annotated, Any, Literal, Self
 
-from ucvtest.common.checks import as_integer, check_is_float, check_seconds
+from ucvtest.common.checks import AtLeast, Between, Seconds, as_integer
 from ucvtest.common.words import arg, call, shown
+from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.interval import (
@@ -20,7 +22,7 @@ from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 from ucvtest.stats.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
-NumberOfPairs = int | Literal["auto", "exact"]
+NumberOfPairs = Annotated[int, AtLeast(2)] | Literal["auto", "exact"]
 
 DEFAULT_TOL = 0.05
 
@@ -32,8 +34,22 @@ MAX_FITS_OTHERWISE = 20_000
 
 
 @dataclass(frozen=True)
+class Options(FitOptions):
+    """The options of `UStatisticTest.fit`."""
+
+    n_pairs: NumberOfPairs = "auto"
+    variance: Variance = "auto"
+    tol: Annotated[float, Between(0, 1)] = DEFAULT_TOL
+    max_fits: Annotated[int, AtLeast(4)] | None = None
+    _: KW_ONLY
+    interval: IntervalName = "auto"
+    max_seconds: Seconds | None = None
+    checkpoint: str | PathLike[str] | None = None
+
+
+@dataclass(frozen=True)
 class UStatisticOptions:
-    """The options of `UStatisticTest.fit`: `asked` is the requested variance, or "auto".
+    """The options of `UStatisticTest.fit` for its question: "auto" is what it stands for.
 
     If losses are given, nothing is drawn or fitted.
     """
@@ -49,132 +65,56 @@ class UStatisticOptions:
     """The time that decides `max_fits`, once fits have been timed; None if `max_fits` is known."""
 
     @classmethod
-    def of(
-        cls,
-        question: Question,
-        learning_sets: LearningSets,
-        *,
-        n_pairs: NumberOfPairs = "auto",
-        variance: Variance = "auto",
-        tol: float = DEFAULT_TOL,
-        max_fits: int | None = None,
-        interval: IntervalName = "auto",
-        max_seconds: float | None = None,
-    ) -> Self:
-        """Check the options that a user passes."""
-        if not isinstance(variance, str):
-            # Refused before it is compared with names.
-            learning_sets.sizes.chosen(variance)
-        rule = _interval(question, learning_sets, interval, variance)
-        given_sets = learning_sets.given_sets
+    def of(cls, question: Question, learning_sets: LearningSets, options: Options) -> Self:
+        """The options for a question, which may not have what a user asks for."""
+        sizes, given_sets, number = learning_sets.sizes, learning_sets.given_sets, options.n_pairs
+        interval = _interval(question, learning_sets, options.interval, options.variance)
         if given_sets is not None:
-            question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
-            return cls.for_losses(
-                learning_sets.sizes,
-                given_sets,
-                n_pairs=n_pairs,
-                variance=variance,
-                tol=tol,
-                interval=rule,
-            )
-        return cls.for_fits(
-            learning_sets.sizes,
-            tuple(question.learners.values()),
-            n_pairs=n_pairs,
-            variance=variance,
-            tol=tol,
-            max_fits=max_fits,
-            interval=rule,
-            max_seconds=max_seconds,
-        )
-
-    @classmethod
-    def for_fits(
-        cls,
-        sizes: Sizes | AucSizes,
-        learners: Sequence[Learner],
-        *,
-        n_pairs: Any,
-        variance: Any,
-        tol: Any,
-        max_fits: Any,
-        interval: Interval,
-        max_seconds: Any = None,
-    ) -> Self:
-        """Check the options of a test that fits learners."""
-        check_seconds(max_seconds)
+            question.refuse_budget(max_fits=options.max_fits, max_seconds=options.max_seconds)
+            if number not in ("auto", given_sets.n_pairs):
+                raise ValueError(
+                    f"{arg('n_pairs', number)}, but the given losses are of {given_sets.n_pairs} "
+                    "pairs: leave it out"
+                )
+            if options.tol != DEFAULT_TOL:
+                raise ValueError(
+                    f"{arg('tol', options.tol)} does not apply when losses are given: leave it out"
+                )
+        variance = sizes.chosen(interval.variance(options.variance))
+        if given_sets is not None:
+            _check_given(variance, sizes, given_sets)
+            named = (variance, options.variance, DEFAULT_TOL, 0, interval, given_sets)
+            return cls(given_sets.n_pairs, *named)
+        learners = tuple(question.learners.values())
+        max_fits = options.max_fits
         if max_fits is None:
             max_fits = _default_max_fits(learners)
-            if variance == "few" and max_seconds is None and max_fits < MAX_FITS_JITTED:
+            if (
+                options.variance == "few"
+                and options.max_seconds is None
+                and max_fits < MAX_FITS_JITTED
+            ):
                 max_fits = 2 * len(learners) * FEW_PAIRS
-        elif as_integer("max_fits", max_fits) < 4:
-            raise ValueError(f"{arg('max_fits')} must be at least 4, got {max_fits}")
-        check_is_float("tol", tol, "0.05")
-        if not isinstance(tol, (int, float)) or not 0 < tol < 1:
+        if variance == "few" and number == "exact":
             raise ValueError(
-                f"{arg('tol')} must lie between 0 and 1, got {tol!r:.60}: use 0.05 for 5%"
+                f"{arg('variance', 'few')} is of random pairs: use {arg('n_pairs', 'auto')} or a "
+                "number"
             )
-        number = _n_pairs(n_pairs)
-        variance_name = sizes.chosen(interval.variance(variance))
-        if variance_name == "few":
-            _check_few_pairs(number)
+        if variance == "few" and isinstance(number, int) and number < LEAST_ROUNDS:
+            raise ValueError(
+                f"{arg('variance', 'few')} needs {arg('n_pairs')} of at least {LEAST_ROUNDS}, got "
+                f"{number}: use 10 or more"
+            )
         if number == "exact":
             remedy = f"raise {arg('max_fits')}, or use {arg('n_pairs', 'auto')}"
             sizes.check_enumeration(len(learners), max_fits, remedy)
-        if max_seconds is not None and number != "auto":
+        if options.max_seconds is not None and number != "auto":
             raise ValueError(
                 f"{arg('max_seconds')} does not apply with {arg('n_pairs', number)}, which fixes "
                 f"the number of fits: use {arg('n_pairs', 'auto')}"
             )
-        option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
-        return cls(*option_values, max_seconds=max_seconds)
-
-    @classmethod
-    def for_losses(
-        cls,
-        sizes: Sizes | AucSizes,
-        given_sets: GivenPairs | GivenSplits,
-        *,
-        n_pairs: Any,
-        variance: Any,
-        tol: Any,
-        interval: Interval,
-    ) -> Self:
-        """Check the options of a test whose losses are given: only the variance can be chosen."""
-        if n_pairs not in ("auto", given_sets.n_pairs):
-            raise ValueError(
-                f"{arg('n_pairs', n_pairs)}, but the given losses are of {given_sets.n_pairs} "
-                "pairs: leave it out"
-            )
-        if tol != DEFAULT_TOL:
-            raise ValueError(
-                f"{arg('tol', tol)} does not apply when losses are given: leave it out"
-            )
-        variance_name = sizes.chosen(interval.variance(variance))
-        if variance_name == "asymptotic":
-            raise ValueError(
-                f"{arg('variance', 'asymptotic')} needs further fits, but losses are given: use "
-                "'midpoint' or 'jackknife'"
-            )
-        in_pairs = (
-            given_sets.n_sets == 1
-            if isinstance(given_sets, GivenPairs)
-            else not isinstance(sizes, Sizes) and sizes.in_rounds
-        )
-        if variance_name == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
-            raise ValueError(
-                f"{arg('variance', 'few')} needs learning sets in {LEAST_ROUNDS} disjoint pairs or "
-                f"more: use losses of {call('designs.DisjointSets', arg('n_sets', 1))}, or "
-                f"{arg('variance', 'jackknife')}"
-            )
-        if variance_name in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
-            raise ValueError(
-                f"{arg('variance', variance_name)} needs learning sets in disjoint pairs: use "
-                f"losses of {call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
-            )
-        return cls(
-            given_sets.n_pairs, variance_name, variance, DEFAULT_TOL, 0, interval, given_sets
-        )
+        asked = (number, variance, options.variance, options.tol, max_fits)
+        return cls(*asked, interval, max_seconds=options.max_seconds)
 
     @property
     def may_be_few(self) -> bool:
@@ -217,15 +157,30 @@ class UStatisticOptions:
         return settings
 
 
-def _check_few_pairs(number: NumberOfPairs) -> None:
-    if number == "exact":
+def _check_given(
+    variance: str, sizes: Sizes | AucSizes, given_sets: GivenPairs | GivenSplits
+) -> None:
+    """Refuse variances that need other learning sets than those of the losses that are given."""
+    if variance == "asymptotic":
         raise ValueError(
-            f"{arg('variance', 'few')} is of random pairs: use {arg('n_pairs', 'auto')} or a number"
+            f"{arg('variance', 'asymptotic')} needs further fits, but losses are given: use "
+            "'midpoint' or 'jackknife'"
         )
-    if number != "auto" and number < LEAST_ROUNDS:
+    in_pairs = (
+        given_sets.n_sets == 1
+        if isinstance(given_sets, GivenPairs)
+        else not isinstance(sizes, Sizes) and sizes.in_rounds
+    )
+    if variance == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
         raise ValueError(
-            f"{arg('variance', 'few')} needs {arg('n_pairs')} of at least {LEAST_ROUNDS}, got "
-            f"{number}: use 10 or more"
+            f"{arg('variance', 'few')} needs learning sets in {LEAST_ROUNDS} disjoint pairs or "
+            f"more: use losses of {call('designs.DisjointSets', arg('n_sets', 1))}, or "
+            f"{arg('variance', 'jackknife')}"
+        )
+    if variance in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
+        raise ValueError(
+            f"{arg('variance', variance)} needs learning sets in disjoint pairs: use losses of "
+            f"{call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
         )
 
 
@@ -239,7 +194,11 @@ class ProfileOptions:
 
     @classmethod
     def of(
-        cls, question: Question, learning_sets: LearningSets, c_values: Any, n_pairs: Any
+        cls,
+        question: Question,
+        learning_sets: LearningSets,
+        c_values: Any,
+        n_pairs: int | Literal["exact"],
     ) -> Self:
         """Check the options that a user passes, and that there is a profile."""
         # Losses that were computed before do not suffice.
@@ -269,20 +228,10 @@ class ProfileOptions:
                 "kappa_profile is about a mean of losses over rows that count alike: leave "
                 f"{arg('weights')} out, or pass weights for 'fit' alone"
             )
-        return cls._of_means(sizes, tuple(question.learners.values()), c_values, n_pairs)
-
-    @classmethod
-    def _of_means(
-        cls, sizes: Sizes, learners: Sequence[Learner], c_values: Any, n_pairs: Any
-    ) -> Self:
         needed_overlaps = _c_values(c_values, sizes)
-        if isinstance(n_pairs, str) and n_pairs != "exact":
-            raise ValueError(
-                f"{arg('n_pairs', n_pairs)} is unknown here: use an integer or 'exact'"
-            )
-        number = _n_pairs(n_pairs)
-        if isinstance(number, int):
-            return cls(sizes, needed_overlaps, number)
+        if n_pairs != "exact":
+            return cls(sizes, needed_overlaps, n_pairs)
+        learners = tuple(question.learners.values())
         max_fits = _default_max_fits(learners)
         sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
         if not sizes.disjoint:
@@ -318,19 +267,6 @@ def _interval(
 def _default_max_fits(learners: Sequence[Learner]) -> int:
     jitted = all(learner.backend == "jax" for learner in learners)
     return MAX_FITS_JITTED if jitted else MAX_FITS_OTHERWISE
-
-
-def _n_pairs(n_pairs: Any) -> NumberOfPairs:
-    if isinstance(n_pairs, str):
-        if n_pairs not in ("auto", "exact"):
-            raise ValueError(
-                f"{arg('n_pairs', n_pairs)} is unknown: use an integer, 'auto' or 'exact'"
-            )
-        return "auto" if n_pairs == "auto" else "exact"
-    number = as_integer("n_pairs", n_pairs)
-    if number < 2:
-        raise ValueError(f"{arg('n_pairs')} must be at least 2, got {number}: use 'auto'")
-    return number
 
 
 def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:

@@ -413,7 +413,7 @@ def test_one_test_set_alone_is_of_fixed_rules():
     assert Design.checked(np.eye(3)).learns
     with pytest.raises(ValueError, match="split 0 of the design learns from nothing"):
         Design.checked(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="n_obs must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_obs must be an integer from 1"):
         Design.of_fixed_rules(0)
 
 

@@ -373,7 +373,7 @@ def drawn_by(test, scheme, n_repeats):
 
     execution = Execution.of(0, None, None)
     resamples = draw_resamples(
-        test._layout, test.fit_options(n_repeats, scheme), execution.generator
+        test._layout, test.fit_options(n_repeats=n_repeats, scheme=scheme), execution.generator
     )
     source = Watched(test.question.data(""), execution)
     estimates_from(test._layout, resamples, source, execution.generator)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest.methods.permutation.permuted_labels import Relabeling
+from ucvtest.methods.permutation.permuted_labels import labelings_of
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
@@ -43,7 +43,7 @@ def test_equals_enumeration_over_all_labelings(n_groups, weight):
     options = {"loss": "squared", "groups": patient, "group_weight": weight}
     test = uv.PermutationComplexityTest(X, y, uv.learners.smoother(S), **options)
     result = test.fit("exact")
-    (labels,) = list(Relabeling.of(y * 1.0, test.clusters).exchangeable.every(10_000))
+    ((labels, _),) = list(labelings_of(y * 1.0, test.clusters).every(10_000))
     e_in = ((labels - labels @ S.T) ** 2) @ w
     new = np.array([[((row - other) ** 2) @ w for row in labels @ S.T] for other in labels])
     assert result.diagnostics["e_gen"] == pytest.approx(new.mean() - e_in.mean())
