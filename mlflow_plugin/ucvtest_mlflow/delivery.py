@@ -256,7 +256,7 @@ def _client(tracking_uri: str) -> Iterator[MlflowClient]:
     """
     # MLflow gives a new database its tables without a look whether another process is doing so.
     # Both fail then, and often everything that uses the database later does.
-    lock = Path(tempfile.gettempdir(), f"ucvtest_mlflow-{os.environ.get('USER', '')}.lock")
+    lock = Path(tempfile.gettempdir(), f"ucvtest_mlflow-{getattr(os, 'getuid', int)()}.lock")
     is_file = urlsplit(tracking_uri).scheme == "sqlite" and os.name == "posix"
     try:
         with quiet(), brief():
