@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.common.float64 import in_float64, jax, jit, jnp
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import checked_costs
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
-from ucvtest.learners.solvers.ridge_samples import ridge_predictions
+from ucvtest.learners.runner import Data
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.names import as_loss, output_of
 
@@ -179,6 +181,20 @@ class _JittedFits:
         predictions[single] = 0.0 if self.output == "score" else lowest[single, None]
 
 
+@in_float64
+@partial(jit, static_argnums=0)
+def _ridge_predictions(
+    learner: Ridge, features: jax.Array, response: jax.Array, learning: jax.Array
+) -> jax.Array:
+    """Fitted values (B, R, n) of every learning set (R, n) in every sample (B, n, p)."""
+    if learner.penalize_intercept:
+        x = jnp.concatenate([jnp.ones_like(features[:, :, :1]), features], axis=2)
+    else:
+        x = features - features.mean(axis=1, keepdims=True)
+    of_sets = jax.vmap(learner.fit, in_axes=(None, 0))
+    return jax.vmap(lambda x, y: of_sets(Data(x, y), learning))(x, response)
+
+
 class _RidgeFits(_JittedFits):
     """Ridge regression, several samples in one call."""
 
@@ -193,13 +209,8 @@ class _RidgeFits(_JittedFits):
             rows = np.arange(first_sample, first_sample + size)
             # Always calls of one shape: others would have to be compiled, and round differently.
             rows = np.minimum(rows, len(samples) - 1)
-            scores = ridge_predictions(
-                features[rows],
-                response[rows],
-                self.learning,
-                self.learner.lam,
-                self.learner.penalty_scale == "mean",
-                self.learner.penalize_intercept,
+            scores = _ridge_predictions(
+                self.learner, features[rows], response[rows], self.learning.astype(float)
             )
             score_batches.append(scores[: len(samples) - first_sample])
         scores = np.concatenate(score_batches)

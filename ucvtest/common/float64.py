@@ -60,6 +60,7 @@ class AbsentJax:
 _state = np.random.get_state()  # noqa: NPY002
 try:
     import jax as jax
+    import jax.custom_batching
     import jax.numpy
 except Exception as error:  # Not only ImportError: a processor without AVX is a RuntimeError.
     jax = AbsentJax(error)  # type: ignore[assignment]

@@ -1,7 +1,6 @@
 """How jitted learners predict some learning sets at a time."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +18,7 @@ class JittedBatch:
     """Fits of a jitted learner, always in calls of the same shape.
 
     Another shape would be compiled again, and would round differently: the last bit of a
-    score can decide a tie, so that results would depend on the size of the batches. Labelings
-    of one learning set may have a form to which the shape does not matter.
+    score can decide a tie, so that results would depend on the size of the batches.
     """
 
     def __init__(
@@ -33,7 +31,6 @@ class JittedBatch:
         self._states = {0: learner.prepare(sample)}
         self._shape = learner.rows_per_call(sample)
         self.size: int | None = self._shape
-        self._common: dict[int, tuple[np.ndarray, Any]] = {}
 
     @cached_property
     def most_labelings(self) -> int:
@@ -46,22 +43,15 @@ class JittedBatch:
             # A second device gets what all fits share when there is work for it.
             if device not in self._states:
                 self._states[device] = self._learner.prepare(self._sample)
-            base = self._states[device]
             labels, testing, size = fits.labels, fits.testing, len(fits)
-            if fits.common:
-                # What all labelings of one learning set share is kept as long as they come.
-                last, state = self._common.get(device, (None, None))
-                if last is None or not np.array_equal(last, fits.learning):
-                    state = self._learner.prepare_labelings(base, fits.learning)
-                    self._common[device] = fits.learning.copy(), state
-                shape, learning = self.most_labelings, fits.learning[None]
-            else:
-                state, shape = base, self._shape
-                learning = _lengthened(fits.learning, shape)
-            if size < shape and state is base:
+            shape = self.most_labelings if fits.common else self._shape
+            # One learning set may stand for all labelings.
+            learning = fits.learning[None] if fits.common else _lengthened(fits.learning, shape)
+            if size < shape:
                 labels = None if labels is None else _lengthened(labels, shape)
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
+            state = self._states[device]
             predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 

@@ -202,7 +202,7 @@ class JittedLearner(Learner):
         Parameters
         ----------
         state : Any
-            What `prepare` returned, or `prepare_labelings`.
+            What `prepare` returned.
         learning : ndarray of bool, shape (R, n)
             Row r marks learning set r. Sets with a single class may be among them; their scores are
             ignored. With `labels` one row may stand for all.
@@ -215,24 +215,6 @@ class JittedLearner(Learner):
         ndarray of float64, shape (R, n), or (R, n, C) for C > 2 classes
             Scores that rise with the positive class, or one score for each class.
         """
-
-    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
-        """Compute what fits of many labelings to one learning set share.
-
-        Parameters
-        ----------
-        state : Any
-            What `prepare` returned.
-        learning : ndarray of bool, shape (n,)
-
-        Returns
-        -------
-        Any
-            Passed on to `scores` in the place of the state, with this learning set and any
-            number of labels, on which no score may depend; the state itself if nothing more is
-            shared.
-        """
-        return state
 
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
@@ -331,7 +313,7 @@ class JittedLearner(Learner):
         Parameters
         ----------
         state : Any
-            What `prepare` returned, or `prepare_labelings`.
+            What `prepare` returned.
         learning : ndarray of bool, shape (R, n)
         labels : ndarray of float64, shape (R, n), optional
             As in `scores`.

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ucvtest.common.padding import next_multiple, padded
+from ucvtest.common.padding import next_multiple, next_power_of_two, padded
 from ucvtest.common.words import term
 
 CACHE_NUMBERS = 2**18
@@ -25,8 +25,9 @@ MOST_PAIR_BYTES = 2**33
 more when translated are fitted by scikit-learn."""
 
 OBS_STEP = 32
-"""Samples are padded with observations of weight zero to a multiple of this, so that samples of
-similar size share a compilation; padding to powers of two would cost twice as much."""
+"""Samples are padded with observations of weight zero to a multiple of this, or of an eighth of the
+next power of two: samples of similar size then share a compilation, and grow by an eighth at most.
+"""
 
 Margin = tuple[float, float]
 """Distance from the cut within which a score leaves its label open: absolute, and relative to the
@@ -95,8 +96,8 @@ def rows_for_cache(numbers: int, cache: int, least_rows: int) -> int:
 
 
 def padded_size(n_obs: int) -> int:
-    """Number of observations that jitted functions see: the next multiple of `OBS_STEP`."""
-    return next_multiple(n_obs, OBS_STEP)
+    """Number of observations that jitted functions see."""
+    return next_multiple(n_obs, max(OBS_STEP, next_power_of_two(n_obs) // 8))
 
 
 def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:

@@ -75,10 +75,6 @@ class TranslatedLearner(Learner):
         """What all fits of the jitted learner share."""
         return self.jitted.prepare(sample)
 
-    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
-        """What fits of many labelings to one learning set share."""
-        return self.jitted.prepare_labelings(state, learning)
-
     def labelings_per_call(self, sample: Sample) -> int:
         """As many labelings of one learning set as the jitted learner fits in one call."""
         return self.jitted.labelings_per_call(sample)

@@ -248,11 +248,10 @@ def _ridge(case: TranslationCase) -> TranslatedLearner:
 
 
 def _ridge_classifier(case: TranslationCase) -> TranslatedLearner:
-    jitted = _ridge_learner(case)
     if case.sample.n_classes > 2:
-        return case.translated(OneAgainstRest(jitted))
+        return case.translated(_ridge_learner(case, OneAgainstRest))
     # With an intercept the fit to -1 and 1 is twice that to 0 and 1, minus one.
-    return case.translated(jitted, signed_score=True)
+    return case.translated(_ridge_learner(case), signed_score=True)
 
 
 def _least_squares(case: TranslationCase) -> TranslatedLearner:
@@ -264,13 +263,13 @@ def _least_squares(case: TranslationCase) -> TranslatedLearner:
     return case.translated(Ridge(0.0, careful=True, least_pivot=least_pivot))
 
 
-def _ridge_learner(case: TranslationCase) -> Ridge:
+def _ridge_learner(case: TranslationCase, kind: type[Ridge] = Ridge) -> Ridge:
     case.needs(isinstance(case["alpha"], Real), "alpha")
     case.needs(case["solver"] in ("auto", "cholesky", "svd"), "solver")
     n_obs, n_features = case.sample.matrix.shape
     if case.standardize and n_features > n_obs:
         case.needs_no_scaler()
-    return Ridge(float(case["alpha"]), standardize=case.standardize, careful=True)
+    return kind(float(case["alpha"]), standardize=case.standardize, careful=True)
 
 
 def _kernel_ridge(case: TranslationCase) -> TranslatedLearner:

@@ -1,59 +1,39 @@
-"""Cox's proportional hazards with a ridge penalty, many learning sets at once."""
+"""Cox's proportional hazards with a ridge penalty, by Newton's method."""
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
-from ucvtest.common.padding import padded
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Scale, short_name
-from ucvtest.learners.batching import padded_rows, padded_size, rows_for_cache
-from ucvtest.learners.jitted.padded_blocks import in_blocks
-from ucvtest.learners.jitted.penalties import (
-    PenaltyScale,
-    as_penalty,
-    check_coefficients,
-    check_penalty,
-    check_without_penalty,
-)
-from ucvtest.learners.solvers.linear_algebra import (
-    penalty_weights,
-    principal_components,
-    products,
-)
-from ucvtest.learners.solvers.newton import descend
-from ucvtest.learners.solvers.partial_likelihood import (
-    PartialLikelihood,
-    TiedTimes,
-    cumulative_hazard,
-    efron_shares,
-    latest_first,
-    tied_times,
-)
-from ucvtest.learners.survival import JittedSurvivalLearner
+from ucvtest.learners.base import Predictions, Scale, short_name
+from ucvtest.learners.jitted.newton import NewtonLearner, minimise
+from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
+from ucvtest.learners.runner import Data, State
+from ucvtest.learners.solvers.linear_algebra import products, symmetric
+from ucvtest.learners.survival import SurvivalLearner, check_survival
 
 Ties = Literal["efron", "breslow"]
 
-MOST_COEFFICIENTS = 300
-"""Most equations of a system: larger ones would take longer, and more memory, than single fits."""
+NEAR, CONVERGED = 1e-3, 1e-6
+"""Largest change of a coefficient in the last step, in standard units and relative to the largest
+one, of the start and of the fit. The error after a step is about its square."""
 
-CONVERGED = 1e-6
-"""Largest change of a coefficient in the last step, in standard units and relative to the
-largest one. The error after a Newton step is about its square."""
+CANCELLED = 1e-11
+"""Share of its first part up to which an element of the diagonal of the Hessian is rounding error,
+as in a likelihood without a maximum."""
 
-CACHE_NUMBERS = 2**16
-"""Numbers that the sums over risk sets of one block of learning sets may contain."""
-
-LEAST_ROWS = 32
-"""Learning sets in one block, at least: the minor axis must fill the vector units."""
+LEAST = float(np.finfo(float).tiny)
 
 MOST_EXPONENT = 700.0
 """What exp can take."""
+
+SUMMED = 32
+"""Observations in a block of running sums: `padded_size` is a multiple of it."""
 
 MOST_ITERATIONS = 30
 """Newton steps. Where the likelihood has no maximum, each one moves the logarithm of a hazard ratio
@@ -115,38 +95,28 @@ def cox(
     return Cox(as_penalty(lam), ties, standardize, scale, max_iter)
 
 
-class Shared(NamedTuple):
-    """What all learning sets share; N >= n observations, the latest first, the last ones empty."""
+class ByTime(NamedTuple):
+    """The observations by time, the latest first, censored ones before events of one time.
 
+    The risk set of an observation are those before it and those of the same time.
+    """
+
+    order: Any
+    """(n,) their places in the sample."""
     x: Any
-    """(N, q): the features in standard units, or their principal components."""
-    pairs: Any
-    """(N, q (q + 1)/2): products of these columns."""
+    """(n, q)"""
     event: Any
-    """(N,): 0 or 1."""
+    """(n,) 0 or 1."""
     time: Any
-    """(N,)"""
-    tied: TiedTimes
-    unit: Any
-    """(q,): what the features were divided by."""
-    centre: Any
-    """(q,): the part subtracted from the features, in standard units."""
-    start: Any
-    """(q,): the coefficients where Newton's method starts."""
-
-
-class CoxState(NamedTuple):
-    """What all fits share, as JAX arrays, and how to come back to the sample."""
-
-    shared: Shared
-    order: np.ndarray
-    """(n,): the place that each of these observations has in the sample."""
-    ties_matter: bool
-    """Whether events have the same time."""
+    """(n,)"""
+    real: Any
+    """(n,) ones, which the runner pads with zeros."""
+    tied: Any
+    """The places (n,) of the first and the last observation of the same time; () without ties."""
 
 
 @dataclass(frozen=True)
-class Cox(JittedSurvivalLearner):
+class Cox(SurvivalLearner, NewtonLearner):
     """Cox's proportional hazards with a ridge penalty; made by `cox`."""
 
     lam: float = 0.0
@@ -156,7 +126,7 @@ class Cox(JittedSurvivalLearner):
     max_iter: int = MOST_ITERATIONS
 
     scale: ClassVar[Scale] = "fitted"
-    batch_rows: ClassVar[int] = 512
+    numbers: ClassVar[tuple[str, ...]] = (*NewtonLearner.numbers, "times")
     no_solution: ClassVar[str] = (
         "the partial likelihood has no maximum in this learning set, or Newton's method has not "
         "reached it: raise lam, as in 'cox:0.1' (without a penalty, a feature that orders all "
@@ -164,7 +134,7 @@ class Cox(JittedSurvivalLearner):
     )
 
     def __post_init__(self) -> None:
-        check_penalty(self.lam, self.penalty_scale, self.max_iter)
+        super().__post_init__()
         check_choice("ties", self.ties, ("efron", "breslow"))
 
     @property
@@ -179,117 +149,145 @@ class Cox(JittedSurvivalLearner):
         return short_name("cox", [self.lam] if self.lam else [], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse also too many coefficients, for the method or for the learning sets."""
-        super().check(sample, output, learn_size)
-        check_without_penalty(self, self.lam, sample, learn_size)
-        n_coefficients = sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
+        """Refuse responses that are not survival times, and too many coefficients."""
+        check_survival(self.name, sample, output)
+        sample.matrix_for(f"learner {self.name}")
         alternatives = "or scikit-survival's CoxnetSurvivalAnalysis"
-        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, alternatives)
+        self.check_coefficients(sample, learn_size, alternatives)
 
-    def rows_per_call(self, sample: Sample) -> int:
-        """Fewer for more features, so that the matrices of one call have room."""
-        size = min(sample.matrix.shape[1], MOST_COEFFICIENTS)
-        fitting = rows_for_cache(size * (size + sample.n_obs), 2**22, LEAST_ROWS)
-        return min(super().rows_per_call(sample), fitting)
-
-    def prepare(self, sample: Sample) -> CoxState:
-        """Standard units, products of columns, and the fit to all observations as the start."""
+    def share(self, sample: Sample) -> Data:
+        """Columns in standard units, also by time."""
         times = sample.survival_times
         assert times is not None
-        order = latest_first(times.time, times.event)
-        features, centre = _columns(sample.matrix[order], standardize=self.standardize)
-        spread = features.std(axis=0)
-        unit = np.where(spread > 0, spread, 1.0)
-        x = features / unit
+        x, unit, centre = self.columns(sample.matrix)
+        order = np.lexsort((times.event, -times.time))
         time, event = times.time[order], times.event[order]
-        # Those that fill up come last and are the earliest.
-        filled = padded(time, padded_size(len(time)), 0, fill=-1.0)
-        zero = np.zeros(len(unit))
-        arrays = (padded_rows(x), padded_rows(products(x)), padded_rows(event.astype(float)))
-        shared = Shared(
-            *to_device((*arrays, filled, tied_times(filled), unit, centre / unit, zero))
-        )
-        _, number = np.unique(time[event], return_counts=True)
-        state = CoxState(shared, order, bool((number > 1).any()))
-        everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
-        b, done, _ = self._fit(state, everything, None)
-        start_coefficients = to_device(np.where(done[0], b[0], 0.0))
-        return state._replace(shared=shared._replace(start=start_coefficients))
+        begins = np.append(True, time[1:] != time[:-1])
+        first, group = np.flatnonzero(begins), np.cumsum(begins) - 1
+        last = np.append(first[1:], len(time)) - 1
+        tied = () if begins.all() else (first[group], last[group])
+        by_time = ByTime(order, x[order], event * 1.0, time, np.ones(len(time)), tied)
+        return Data(x, times.event * 1.0, by_time, (unit, centre))
 
-    def risks(self, state: CoxState, learning: np.ndarray) -> np.ndarray:
-        """The linear predictor; NaN where a fit did not converge."""
-        return self._scored(state, learning, None)
+    def predict(
+        self,
+        state: State,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Risks (R, n); or probabilities of an event, (R, n) by one time, (R, n, K) by several."""
+        if labels is not None:
+            raise ValueError(f"learner {self.name} learns survival times, which no test permutes")
+        if output == "risk":
+            return Predictions(self.predicting_at(()).scores(state, learning), Counter())
+        values = self.scores(state, learning)
+        return Predictions(values[:, :, 0] if len(self.times) == 1 else values, Counter())
 
-    def event_probabilities(
-        self, state: CoxState, learning: np.ndarray, times: np.ndarray
-    ) -> np.ndarray:
-        """Probabilities of an event by each of the times; NaN where a fit did not converge."""
-        return self._scored(state, learning, times)
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Linear predictors (n,), or probabilities of an event by each of `times` (n, K)."""
+        by_time, (_, centre) = data.more, data.shared
+        zero = jnp.zeros(data.x.shape[1])
+        everything = self._likelihood(data, by_time.real)
+        begin = minimise(everything.derivatives, zero, self.max_iter, NEAR)
+        likelihood = self._likelihood(data, w[by_time.order] * by_time.real)
+        begin = jnp.where(jnp.isnan(begin), 0.0, begin)
+        b = minimise(likelihood.derivatives, begin, self.max_iter, CONVERGED)
+        if not self.times:
+            return b @ (data.x + centre).T
+        _, _, increments, largest = likelihood.risk_sets(b)
+        until = jnp.stack(self.times)
+        hazard = (by_time.time <= until[:, None]).astype(float) @ increments
+        ratio = jnp.exp(jnp.minimum(data.x @ b - largest, MOST_EXPONENT))
+        return -jnp.expm1(-ratio[:, None] * hazard)
 
-    def _scored(
-        self, state: CoxState, learning: np.ndarray, times: np.ndarray | None
-    ) -> np.ndarray:
-        _, _, scores = self._fit(state, learning, times)
-        ordered_scores = np.empty((*learning.shape, *scores.shape[2:]))
-        ordered_scores[:, state.order] = scores[:, : learning.shape[1]]
-        return ordered_scores
-
-    @in_float64
-    def _fit(self, state: CoxState, learning: np.ndarray, times: np.ndarray | None) -> Any:
-        """Coefficients (R, q), whether they have converged, and risks or probabilities."""
-        rows = padded_rows(learning[:, state.order], axis=1)
-        size = rows_for_cache(rows.shape[1] * state.shared.x.shape[1], CACHE_NUMBERS, LEAST_ROWS)
-        # Without ties both ways are the same, and one is quicker.
-        efron = self.ties == "efron" and state.ties_matter
-        settings = (self.lam, self.max_iter, self.penalty_scale == "mean", self.standardize)
-        return _newton(state.shared, rows, times, *settings, size, efron)
-
-
-def _columns(features: np.ndarray, *, standardize: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Centred columns, few of many where there are more than observations, and their centre."""
-    centre = features.mean(axis=0)
-    columns = features - centre
-    if standardize or columns.shape[1] < columns.shape[0]:
-        return columns, centre
-    components = principal_components(columns)
-    return components, centre @ (columns.T @ components) / (components**2).sum(axis=0)
+    def _likelihood(self, data: Data, w: jax.Array) -> "PartialLikelihood":
+        """That of a learning set by time (n,)."""
+        by_time, (unit, _) = data.more, data.shared
+        died = w * by_time.event
+        share = None
+        # Without tied times both ways are the same, and one is quicker.
+        if self.ties == "efron" and by_time.tied:
+            earlier = running(died) - died
+            first, last = by_time.tied
+            earlier = earlier - earlier[first]
+            share = died * earlier / jnp.maximum((earlier + died)[last], 1.0)
+        penalty = self.penalty(by_time.x, w, unit)
+        return PartialLikelihood(by_time.x, w, died, by_time.tied, share, penalty)
 
 
-@partial(jit, static_argnums=(6, 7, 8))
-def _newton(
-    shared: Shared,
-    learning: jax.Array,
-    times: jax.Array | None,
-    lam: float,
-    max_iter: int,
-    mean_scale: bool,
-    standardize: bool,
-    size: int,
-    efron: bool,
-) -> Any:
-    """Fits of learning sets (R, N), `size` of them at a time."""
-    x, pairs, event, time, tied, unit, centre, start_coefficients = shared
+class PartialLikelihood(NamedTuple):
+    """A penalised negative log partial likelihood; observations come the latest first."""
 
-    def fit(rows: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        weight = rows.T.astype(x.dtype)
-        died = weight * event[:, None]
-        penalty = penalty_weights(x, weight, lam, unit, mean_scale, standardize)
-        shares = efron_shares(died, tied) if efron else None
-        likelihood = PartialLikelihood(x, pairs, weight, died, shares, tied, penalty)
-        n_sets = weight.shape[1]
-        begin = jnp.broadcast_to(start_coefficients[:, None], (len(start_coefficients), n_sets))
-        none = jnp.zeros(n_sets, dtype=bool)
-        b, done = descend(likelihood, begin, none, max_iter=max_iter, tolerance=CONVERGED)
-        b = jnp.where(done, b, jnp.nan)
-        score = jnp.einsum("np,pr->rn", x + centre, b, precision="highest")
-        if times is not None:
-            hazard, largest = cumulative_hazard(likelihood.risks(b), time, times)
-            within = jnp.einsum("np,pr->rn", x, b, precision="highest") - largest[:, None]
-            ratio = jnp.exp(jnp.minimum(within, MOST_EXPONENT))
-            score = -jnp.expm1(-ratio[:, :, None] * hazard.T[:, None])
-        return b.T, done, score
+    x: jax.Array
+    """(n, q)"""
+    w: jax.Array
+    """(n,) 0 or 1."""
+    died: jax.Array
+    """(n,) the deaths among them."""
+    tied: Any
+    """As in `ByTime`."""
+    share: jax.Array | None
+    """(n,) the share of tied deaths that has left the risk set before each, by Efron; or None."""
+    penalty: jax.Array
+    """(q,)"""
 
-    blocks = jax.lax.map(fit, in_blocks(learning, size))
-    return jax.tree_util.tree_map(
-        lambda block_array: block_array.reshape(-1, *block_array.shape[2:]), blocks
-    )
+    def risk_sets(self, b: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+        """Weights exp(x'b) (n,), their and the features' sums over risk sets (1 + q, n).
+
+        With the additions of deaths to the cumulative hazard (n,); all but for a factor, whose
+        logarithm comes last.
+        """
+        eta = self.x @ b
+        largest = jnp.where(self.w > 0, eta, -jnp.inf).max()
+        relative = self.w * jnp.exp(jnp.minimum(eta - largest, 0.0))
+        columns = jnp.concatenate([jnp.ones_like(self.x[:, :1]), self.x], axis=1).T
+        sums = self._at_last(running(relative * columns))
+        if self.share is not None:
+            died = self.died * relative * columns
+            tied = running(died)
+            tied = self._at_last(tied) - self._at_first(tied - died)
+            sums = sums - self.share * tied
+        # Late ones without a member have no deaths either.
+        sums = sums.at[0].max(LEAST)
+        return relative, sums, self.died / sums[0], largest
+
+    def derivatives(self, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Gradient and Hessian at a point; NaN on the diagonal where no digit of it is left."""
+        relative, sums, increments, _ = self.risk_sets(b)
+        means = sums[1:] / sums[0]
+        gradient = means @ self.died - self.died @ self.x + self.penalty * b
+        # From the end, so that small hazards are not differences of large ones.
+        hazard = self._at_first(running(increments, from_end=True))
+        if self.share is not None:
+            shares = running(self.share * increments, from_end=True)
+            own = self._at_first(shares) - self._at_last(shares - self.share * increments)
+            hazard = hazard - self.died * own
+        plus = symmetric((relative * hazard) @ products(self.x), len(b))
+        hessian = plus - (self.died * means) @ means.T + jnp.diag(self.penalty)
+        lost = jnp.diagonal(hessian) <= CANCELLED * jnp.diagonal(plus)
+        return gradient, jnp.where(jnp.diag(lost), jnp.nan, hessian)
+
+    def _at_first(self, sums: jax.Array) -> jax.Array:
+        return _at(sums, self.tied[0]) if self.tied else sums
+
+    def _at_last(self, sums: jax.Array) -> jax.Array:
+        return _at(sums, self.tied[1]) if self.tied else sums
+
+
+def _at(sums: jax.Array, places: jax.Array) -> jax.Array:
+    # The places are known to exist, which saves looking.
+    return sums.at[..., places].get(mode="promise_in_bounds")
+
+
+def running(values: jax.Array, *, from_end: bool = False) -> jax.Array:
+    """Cumulative sums along the last axis, in blocks by matrix products: `jnp.cumsum` is slow."""
+    blocks = values.reshape(*values.shape[:-1], -1, SUMMED)
+    within = jnp.triu(jnp.ones((SUMMED, SUMMED)))
+    between = jnp.triu(jnp.ones((blocks.shape[-2],) * 2), 1)
+    if from_end:
+        within, between = within.T, between.T
+    inside = blocks @ within
+    whole = inside[..., 0 if from_end else -1]
+    return (inside + (whole @ between)[..., None]).reshape(values.shape)

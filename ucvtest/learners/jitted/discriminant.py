@@ -1,65 +1,44 @@
-"""Discriminant analysis and naive Bayes, many learning sets at once.
-
-Sizes, means and covariances of all classes in all learning sets are one matrix product, of
-the learning sets (R, n) with columns that they share; the scores of all observations are
-another.
-"""
+"""Discriminant analysis, naive Bayes and nearest centroid, from the moments of the classes."""
 
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.float64 import in_float64, to_numpy
+from ucvtest.common.execution import row_batches
+from ucvtest.common.float64 import jax, jnp, to_numpy
 from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members, margins
-from ucvtest.learners.batching import (
-    CACHE_NUMBERS,
-    LEAST_ROWS,
-    Margin,
-    clear_labels,
-    median_centred,
-    rows_for_cache,
+from ucvtest.learners.base import Scale, margins
+from ucvtest.learners.batching import median_centred
+from ucvtest.learners.runner import Data, MappedLearner, State
+from ucvtest.learners.solvers.linear_algebra import (
+    CAREFUL,
+    CONSTANT,
+    SINGULAR,
+    divisor,
+    inverted,
+    products,
+    solved,
+    symmetric,
 )
-from ucvtest.learners.jitted.discriminant_rules import (
-    Moments,
-    Rules,
-    TotalScatter,
-    careful_lda_rules,
-    careful_qda_rules,
-    centroid_rules,
-    class_moments,
-    labels_of_rules,
-    lda_rules,
-    naive_bayes_rules,
-    qda_rules,
-    scores_of_rules,
-    split_by_class,
-    standardised_centroid_rules,
-    standardised_features,
-    standardised_naive_bayes_rules,
-    with_constant,
-)
-from ucvtest.learners.jitted.many_labelings import (
-    LABELINGS,
-    OPEN,
-    product,
-    replace_open_rows,
-    whitened,
-)
-from ucvtest.learners.solvers.linear_algebra import products
-from ucvtest.learners.solvers.singular_discriminant import linear, quadratic, singular_scores
 
 Priors = Literal["empirical", "equal"]
 PRIORS: tuple[Priors, ...] = ("empirical", "equal")
+
+SMOOTHING = 1e-9
+"""Share of the largest variance that naive Bayes adds to all."""
+
+LEAST_SPREAD = 1e-4
+"""Standard deviation, in those of the features, of a direction that is dropped: scikit-learn's."""
+
+MOST_NUMBERS = 500_000
+"""Numbers of the residuals of singular learning sets that are in memory at a time."""
 
 
 def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
@@ -165,32 +144,25 @@ def gaussian_nb(priors: Priors = "empirical") -> "GaussianNaiveBayes":
     return GaussianNaiveBayes(priors)
 
 
-class Discriminant(JittedLearner):
-    """A learner whose scores are functions of the classes' sums over a learning set."""
+@dataclass(frozen=True)
+class Discriminant(MappedLearner):
+    """A learner whose scores are linear in terms of x, with coefficients from class moments."""
 
     multiclass: ClassVar[bool] = True
+    indicators: ClassVar[bool] = True
 
-    @property
-    @abstractmethod
-    def _rules(self) -> tuple[Rules, bool]:
-        """The rules, and whether all classes are equally probable beforehand."""
+    def sums(self, data: Data, w: jax.Array, columns: Any) -> jax.Array:
+        """Sums (C, K) of columns (n, K) over the members of each class."""
+        if self.relabeled:
+            return (w[:, None] * data.y).T @ columns
+        # The columns of each class are the same for all learning sets.
+        split = (data.y[:, :, None] * columns[:, None]).reshape(len(w), -1)
+        return (w @ split).reshape(data.y.shape[1], -1)
 
-    @in_float64
-    def scores(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Log-odds, or a difference of squared distances; for more classes one score each."""
-        return scores_of_rules(*self._rules, state, learning, labels)
-
-    def codes(
-        self,
-        state: Moments,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
-    ) -> np.ndarray | None:
-        """Predicted labels 0 and 1; see `JittedLearner.codes`."""
-        return labels_of_rules(*self._rules, state, learning, labels, margin)
+    def moments(self, data: Data, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Sizes (C,) and means (C, p) of the classes."""
+        sums = self.sums(data, w, with_constant(data.x))
+        return sums[:, -1], sums[:, :-1] / jnp.maximum(sums[:, -1:], 1.0)
 
 
 @dataclass(frozen=True)
@@ -217,6 +189,11 @@ class WithPriors(Discriminant):
         ]
         return scores - np.stack(log_other_classes, axis=2)
 
+    def log_prior(self, size: Any) -> Any:
+        """Logarithms of the probabilities of the classes, minus infinity for absent ones."""
+        prior = (size > 0) * 1.0 if self.priors == "equal" else size
+        return jnp.log(prior / prior.sum())
+
 
 @dataclass(frozen=True)
 class WithCovariances(WithPriors):
@@ -229,12 +206,12 @@ class WithCovariances(WithPriors):
 
     matrices: ClassVar[int]
     """Matrices of one learning set that are in use at a time."""
+    pooled: ClassVar[bool]
+    """Whether all classes have one covariance matrix."""
     counted: ClassVar[str]
     """What the smallest learning set is made of, in words."""
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
-    singular_rule: ClassVar[Callable[..., np.ndarray]]
-    """The rule of learning sets with singular ones."""
 
     @abstractmethod
     def _least(self, n_features: int, n_classes: int) -> int:
@@ -273,65 +250,101 @@ class WithCovariances(WithPriors):
         """The number of linearly independent columns."""
         return len(_independent_places(standardised_features(sample.matrix)))
 
-    def predict(
-        self,
-        state: Moments,
-        learning: np.ndarray,
-        output: Output,
-        testing: np.ndarray | None = None,
-        labels: np.ndarray | None = None,
-    ) -> Predictions:
-        """Predictions as those of `JittedLearner.predict`, of singular sets by their own rule."""
-        predictions = super().predict(state, learning, output, testing, labels)
-        if (
-            self.careful
-            or predictions.values.dtype == np.int8
-            or not np.isnan(predictions.values.sum())
-        ):
-            return predictions
-        missing = np.isnan(predictions.values.reshape(len(predictions.values), -1)).any(axis=1)
-        if testing is not None:
-            # What fills up a call tests nothing.
-            missing &= testing.any(axis=1)
-        rows = np.flatnonzero(missing)
-        if not len(rows):
-            return predictions
-        scores = self._singular(state, learning, labels, rows)
-        if output == "label":
-            ours = self.elect(scores, None if testing is None else testing[rows])
-        else:
-            ours = Predictions(self._number(scores, output), Counter())
-        values = predictions.values.copy()
-        values[rows] = ours.values
-        ties = Counter(predictions.ties)
-        ties.update(ours.ties)
-        ties["singular_fits"] += len(rows)
-        return Predictions(values, ties)
+    def share(self, sample: Sample) -> Data:
+        """The columns in standard units, without those that are combinations of others.
 
-    def _singular(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None, rows: np.ndarray
-    ) -> np.ndarray:
-        """Scores of some learning sets by their own rule."""
-        n_obs, n_features = learning.shape[1], state.n_features
-        features = to_numpy(state.terms)[:n_obs, -1 - n_features : -1]
-        sample_classes = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
-        shape = (len(rows), n_obs)
-        class_index = np.broadcast_to(sample_classes, shape) if labels is None else labels[rows]
-        learnt = np.broadcast_to(learning[rows if len(learning) > 1 else [0]], shape)
-        class_scores = singular_scores(
-            *(type(self).singular_rule, features, class_index, learnt.astype(bool)),
-            state.n_classes,
-            equal=self.priors == "equal",
-        )
-        return (
-            class_scores if state.n_classes > 2 else class_scores[:, :, 1] - class_scores[:, :, 0]
-        )
+        Rules of normal classes are the same for every basis of the columns, also where a learning
+        set is singular within classes: what depends on others in the sample does so in all of them.
+        """
+        features = standardised_features(sample.matrix)
+        places = _independent_places(features)
+        independent = features if len(places) == features.shape[1] else features[:, places]
+        return Data(independent, sample.target)
 
-    def rows_per_call(self, sample: Sample) -> int:
-        """Fewer for more features, so that the matrices of one call stay in the cache."""
-        numbers = self.matrices * sample.matrix.shape[1] ** 2
-        fitting = rows_for_cache(numbers, CACHE_NUMBERS, LEAST_ROWS)
-        return min(super().rows_per_call(sample), fitting)
+    def matrix_numbers(self, sample: Sample) -> int:
+        """Those of the covariance matrices."""
+        return int(self.matrices * sample.matrix.shape[1] ** 2)
+
+    @property
+    def singular(self) -> float:
+        """Share of a diagonal element below which a pivot leaves too few digits."""
+        return CAREFUL if self.careful else SINGULAR
+
+    def covariance(self, sums: jax.Array, size: jax.Array, mean: jax.Array) -> jax.Array:
+        """Covariance matrix (p, p) of classes with sizes (C,) and means (C, p).
+
+        NaN where a variance is a rounding error of its mean square: the rounding error that is left
+        of a constant column cannot be recognised by its own size.
+        """
+        i, j = np.triu_indices(mean.shape[1])
+        packed = sums - (size[:, None] * mean[:, i] * mean[:, j]).sum(axis=0)
+        squares = np.flatnonzero(i == j)
+        varies = (packed[squares] > self.singular * sums[squares]).all()
+        return symmetric(jnp.where(varies, packed / size.sum(), jnp.nan), mean.shape[1])
+
+    def fit_again(
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None
+    ) -> np.ndarray | None:
+        """Scores by the rule of learning sets with singular matrices; a careful one has none."""
+        if self.careful:
+            return None
+        n_obs = learning.shape[1]
+        x, indicators = (to_numpy(array)[:n_obs] for array in (state.data.x, state.data.y))
+        codes = np.arange(state.n_classes)
+        members = indicators if labels is None else labels[:, :, None] == codes
+        members = learning[:, :, None] * members
+        scores = np.concatenate(
+            [
+                self._singular_scores(x, members[rows])
+                for rows in row_batches(len(members), x.size, MOST_NUMBERS)
+            ]
+        )
+        return scores if state.n_classes > 2 else scores[:, :, 1] - scores[:, :, 0]
+
+    def _singular_scores(self, x: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Scores (R, n, C) without directions in which a matrix is singular.
+
+        As scikit-learn's LinearDiscriminantAnalysis with its solver "svd": features are divided by
+        their standard deviations within classes, and directions in which the standard deviation
+        that is left is at most `LEAST_SPREAD` are dropped. Densities can only be compared in the
+        same directions, so what is dropped for one class is dropped for all. `members` (R, n, C)
+        mark who is learnt from.
+        """
+        size = members.sum(axis=1)
+        mean = members.swapaxes(1, 2) @ x / np.maximum(size, 1.0)[:, :, None]
+        total, learnt = size.sum(axis=1)[:, None], members.sum(axis=2)
+        residual = (x - members @ mean) * learnt[:, :, None]
+        variance = (residual**2).sum(axis=1) / total
+        varies = variance > CONSTANT * (learnt @ x**2) / total
+        # The remainder of a constant column is only rounding error.
+        scale = np.where(varies, np.sqrt(variance), np.inf)[:, None]
+        residual /= scale
+        who = learnt[:, :, None] if self.pooled else members
+        matrices = [
+            (residual * who[:, :, [c]]).swapaxes(1, 2)
+            @ residual
+            / np.maximum(who[:, :, c].sum(axis=1), 1.0)[:, None, None]
+            for c in range(who.shape[2])
+        ]
+        axes, is_dropped = _directions(matrices, who.sum(axis=1) > 0)
+        # A variance of one in dropped directions, where all distances are zero.
+        filling = np.eye(x.shape[1]) * is_dropped[:, None]
+        prior = (size > 0) * 1.0 if self.priors == "equal" else size
+        with np.errstate(divide="ignore"):
+            scores = np.log(prior / prior.sum(axis=1, keepdims=True))[:, None].repeat(
+                len(x), axis=1
+            )
+        for c in range(members.shape[2]):
+            matrix = matrices[0 if self.pooled else c]
+            present = (size[:, c] > 0)[:, None, None]
+            inside = np.where(
+                present, axes.swapaxes(1, 2) @ matrix @ axes + filling, np.eye(len(x[0]))
+            )
+            distance = ((x - mean[:, [c]]) / scale) @ axes
+            solved = np.linalg.solve(inside, distance.swapaxes(1, 2)).swapaxes(1, 2)
+            log_determinant = np.linalg.slogdet(inside)[1][:, None]
+            scores[:, :, c] -= 0.5 * (log_determinant + (distance * solved).sum(axis=2))
+        return scores
 
 
 @dataclass(frozen=True)
@@ -339,70 +352,46 @@ class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
     method: ClassVar[str] = "lda"
-    singular_rule: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear)
     matrices: ClassVar[int] = 1
+    pooled: ClassVar[bool] = True
     counted: ClassVar[str] = "features plus classes"
     instead: ClassVar[str] = "ridge"
 
     def _least(self, n_features: int, n_classes: int) -> int:
         return n_features + n_classes
 
-    def prepare(self, sample: Sample) -> Moments:
-        """Columns that all learning sets share."""
-        features = _independent(sample)
-        return class_moments(sample, features, products(features), with_constant(features))
-
     def labelings_per_call(self, sample: Sample) -> int:
-        """Few for two classes, where they are quick."""
-        most_rows = self.rows_per_call(sample)
-        return min(most_rows, LABELINGS) if sample.n_classes == 2 else most_rows
+        """Many for two classes, which share the total scatter matrix."""
+        return self.most_labelings(sample) if sample.n_classes == 2 else self.rows_per_call(sample)
 
-    def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
-        """The total scatter matrix, which no labels change, for two classes."""
-        features = to_numpy(state.terms)[: len(learning), :-1]
-        white_and_share = whitened(features, learning) if state.n_classes == 2 else None
-        if white_and_share is None:
-            return state
-        white, least_pivot_share = white_and_share
-        terms = with_constant(white)
-        return TotalScatter(
-            *(state.columns, state.terms, state.n_classes, state.n_features),
-            learnt=terms * learning[:, None],
-            white=np.ascontiguousarray(terms.T),
-            size=int(learning.sum()),
-            share=least_pivot_share,
-        )
-
-    @in_float64
-    def scores(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
         """Log-odds; discriminant scores where there are more than two classes."""
-        if labels is None or not isinstance(state, TotalScatter):
-            return super().scores(state, learning, labels)
-        coefficients, largest = state.coefficients(labels, self.priors == "equal")
-        scores_of_labels = partial(scores_of_rules, *self._rules, state, learning)
-        scores = product(coefficients, state.white)
-        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, scores_of_labels)
+        squares = w @ products(data.x)
+        if self.one_set and data.y.shape[1] == 2:
+            return self._relabeled(data, w, squares)
+        size, mean = self.moments(data, w)
+        matrix = self.covariance(squares, size, mean)
+        slope = solved(matrix, mean.T, self.singular).T
+        constant = self.log_prior(size) - 0.5 * (slope * mean).sum(axis=1)
+        coefficients = jnp.concatenate([slope, constant[:, None]], axis=1)
+        return scores_of(coefficients, with_constant(data.x))
 
-    def codes(
-        self,
-        state: Moments,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
-    ) -> np.ndarray | None:
-        """Predicted labels 0 and 1; see `JittedLearner.codes`."""
-        if labels is None or not isinstance(state, TotalScatter):
-            return super().codes(state, learning, labels, margin)
-        if margin is not None:
-            return None
-        coefficients, largest = state.coefficients(labels, self.priors == "equal")
-        return clear_labels(product(coefficients / largest, state.white), self.cut, OPEN)
+    def _relabeled(self, data: Data, w: jax.Array, squares: jax.Array) -> jax.Array:
+        """The same from the total scatter matrix, which no labels of one learning set change.
 
-    @property
-    def _rules(self) -> tuple[Rules, bool]:
-        return careful_lda_rules if self.careful else lda_rules, self.priors == "equal"
+        The scatter matrix within two classes is that of the whole set minus the rank-one matrix
+        between classes: S_W = S_T - c d d' with the difference d of the means and c = n_0 n_1 / n.
+        By the formula of Sherman and Morrison, S_W^-1 d = S_T^-1 d / (1 - c d' S_T^-1 d).
+        """
+        x, y, n = data.x, data.y[:, 1], w.sum()
+        size, total, second_total = w @ y, w @ x, (w * y) @ x
+        matrix = self.covariance(squares, n[None], total[None] / n) * n
+        first, second = (total - second_total) / (n - size), second_total / size
+        direction = solved(matrix, (second - first)[:, None], self.singular)[:, 0]
+        left = 1.0 - size * (n - size) / n * (second - first) @ direction
+        slope = n * direction / jnp.where(left > self.singular, left, jnp.nan)
+        prior = self.log_prior(jnp.stack([n - size, size]))
+        return slope @ x.T + (prior[1] - prior[0] - 0.5 * (first + second) @ slope)
 
 
 @dataclass(frozen=True)
@@ -410,26 +399,30 @@ class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
     method: ClassVar[str] = "qda"
-    singular_rule: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic)
     matrices: ClassVar[int] = 2
+    pooled: ClassVar[bool] = False
     counted: ClassVar[str] = "features plus one, for each class"
     instead: ClassVar[str] = "lda"
+    block: ClassVar[int] = 64
 
     def _least(self, n_features: int, n_classes: int) -> int:
         return n_classes * (n_features + 1)
 
-    def prepare(self, sample: Sample) -> Moments:
-        """Columns that all learning sets share."""
-        features = _independent(sample)
-        pairs = products(features)
-        by_class = split_by_class(class_members(sample), pairs)
-        return class_moments(
-            sample, features, by_class, np.hstack([pairs, with_constant(features)])
-        )
-
-    @property
-    def _rules(self) -> tuple[Rules, bool]:
-        return careful_qda_rules if self.careful else qda_rules, self.priors == "equal"
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Log-odds; logarithms of densities where there are more than two classes."""
+        pairs = products(data.x)
+        size, mean = self.moments(data, w)
+        sums = self.sums(data, w, pairs)
+        matrices = jax.vmap(self.covariance)(sums, size[:, None], mean[:, None])
+        # An absent class must not turn the scores of the others into NaN.
+        matrices = jnp.where(size[:, None, None] > 0, matrices, jnp.eye(mean.shape[1]))
+        inverses, log_determinants = jax.vmap(partial(inverted, singular=self.singular))(matrices)
+        slope = jnp.einsum("cij,cj->ci", inverses, mean)
+        constant = self.log_prior(size) - 0.5 * (log_determinants + (slope * mean).sum(axis=1))
+        i, j = np.triu_indices(mean.shape[1])
+        curve = inverses[:, i, j] * np.where(i == j, -0.5, -1.0)
+        coefficients = jnp.concatenate([curve, slope, constant[:, None]], axis=1)
+        return scores_of(coefficients, jnp.concatenate([pairs, with_constant(data.x)], axis=1))
 
 
 @dataclass(frozen=True)
@@ -444,42 +437,24 @@ class GaussianNaiveBayes(WithPriors):
         "constant"
     )
 
-    def prepare(self, sample: Sample) -> Moments:
-        """Columns that all learning sets share."""
-        # Not scaled: the addition to the variances depends on the units of the features.
-        features = median_centred(sample.matrix)
-        squares = features**2
-        by_class = split_by_class(class_members(sample), squares)
-        return class_moments(
-            sample, features, by_class, np.hstack([squares, with_constant(features)])
-        )
+    def share(self, sample: Sample) -> Data:
+        """The features, not scaled: the addition to the variances depends on their units."""
+        return Data(median_centred(sample.matrix), sample.target)
 
-    @property
-    def _rules(self) -> tuple[Rules, bool]:
-        rules = standardised_naive_bayes_rules if self.standardize else naive_bayes_rules
-        return rules, self.priors == "equal"
-
-
-def _independent(sample: Sample) -> np.ndarray:
-    """The columns in standard units, without those that are combinations of others.
-
-    Rules of normal classes are the same for every basis of the columns, also where a learning set
-    is singular within classes: what depends on others in the sample does so in all of them.
-    """
-    features = standardised_features(sample.matrix)
-    places = _independent_places(features)
-    return features if len(places) == features.shape[1] else features[:, places]
-
-
-def _independent_places(features: np.ndarray) -> np.ndarray:
-    """Columns, in their order, such that none is a combination of the others and a constant."""
-    centred = features - features.mean(axis=0)
-    rank = int(np.linalg.matrix_rank(centred))
-    if rank == features.shape[1]:
-        return np.arange(rank)
-    from scipy.linalg import qr
-
-    return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Log-odds; logarithms of densities where there are more than two classes."""
+        size, mean = self.moments(data, w)
+        squares = self.sums(data, w, data.x**2)
+        mean_square, overall = squares.sum(axis=0) / w.sum(), size @ mean / w.sum()
+        largest = (mean_square - overall**2).max()
+        added = SMOOTHING * (divisor(mean_square, overall) if self.standardize else largest)
+        variance = squares / jnp.maximum(size, 1.0)[:, None] - mean**2 + added
+        # Rounding may leave a variance of zero just above or below it.
+        variance = jnp.where(largest > 0, jnp.maximum(variance, added), jnp.nan)
+        slope = mean / variance
+        constant = self.log_prior(size) - 0.5 * (jnp.log(variance) + mean * slope).sum(axis=1)
+        coefficients = jnp.concatenate([-0.5 / variance, slope, constant[:, None]], axis=1)
+        return scores_of(coefficients, jnp.concatenate([data.x**2, with_constant(data.x)], axis=1))
 
 
 def nearest_centroid() -> "NearestCentroid":
@@ -517,12 +492,61 @@ class NearestCentroid(Discriminant):
         """How much farther the nearest other mean is, in squared distance."""
         return margins(scores)
 
-    def prepare(self, sample: Sample) -> Moments:
-        """Columns that all learning sets share."""
-        features = median_centred(sample.matrix)
-        squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
-        return class_moments(sample, features, squares, with_constant(features))
+    def share(self, sample: Sample) -> Data:
+        """The features."""
+        return Data(median_centred(sample.matrix), sample.target)
 
-    @property
-    def _rules(self) -> tuple[Rules, bool]:
-        return standardised_centroid_rules if self.standardize else centroid_rules, True
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Squared distances from the class means, their common part left out."""
+        size, mean = self.moments(data, w)
+        slope = mean
+        if self.standardize:
+            slope = mean / divisor(w @ data.x**2 / w.sum(), size @ mean / w.sum())
+        constant = jnp.where(size > 0, -(slope * mean).sum(axis=1), -jnp.inf)
+        coefficients = jnp.concatenate([2.0 * slope, constant[:, None]], axis=1)
+        return scores_of(coefficients, with_constant(data.x))
+
+
+def standardised_features(matrix: np.ndarray) -> np.ndarray:
+    """Centre and scale the columns: it changes rounding errors, but not the rules."""
+    spread = matrix.std(axis=0)
+    return median_centred(matrix) / np.where(spread > 0, spread, 1.0)
+
+
+def with_constant(x: jax.Array) -> jax.Array:
+    """The columns, and one of ones."""
+    return jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+
+
+def scores_of(coefficients: jax.Array, terms: jax.Array) -> jax.Array:
+    """Scores of rules (C, T) that are linear in terms (n, T): for two classes the difference."""
+    if len(coefficients) == 2:
+        return (coefficients[1] - coefficients[0]) @ terms.T
+    return (coefficients @ terms.T).T
+
+
+def _independent_places(features: np.ndarray) -> np.ndarray:
+    """Columns, in their order, such that none is a combination of the others and a constant."""
+    centred = features - features.mean(axis=0)
+    rank = int(np.linalg.matrix_rank(centred))
+    if rank == features.shape[1]:
+        return np.arange(rank)
+    from scipy.linalg import qr
+
+    return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])
+
+
+def _directions(matrices: list[np.ndarray], present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal directions (R, p, p) in which all matrices vary, others zero; which (R, p) are.
+
+    `present` (R, C) says which matrices count.
+    """
+    dropped = np.zeros_like(matrices[0])
+    # By NumPy: LAPACK calls inside a jitted graph can deadlock XLA on the CPU.
+    for matrix, counts in zip(matrices, present.T, strict=True):
+        variances, axes = np.linalg.eigh(matrix)
+        null = axes * ((variances <= LEAST_SPREAD**2) & counts[:, None])[:, None]
+        dropped += null @ null.swapaxes(1, 2)
+    shares, axes = np.linalg.eigh(dropped)
+    is_dropped = shares > LEAST_SPREAD**2
+    return axes * ~is_dropped[:, None], is_dropped

@@ -1,32 +1,22 @@
-"""Kernel ridge regression, many learning sets at once, in the dual form."""
+"""Kernel ridge regression, in the dual form."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
+from ucvtest.common.float64 import in_float64, jax, jnp, to_numpy
 from ucvtest.common.words import shown
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale, short_name
-from ucvtest.learners.batching import (
-    CACHE_NUMBERS,
-    LEAST_ROWS,
-    median_centred,
-    padded_rows,
-    rows_for_cache,
-    squared_distances,
-)
+from ucvtest.learners.base import short_name
+from ucvtest.learners.batching import median_centred, padded_size, squared_distances
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_scale
-from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
-from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, divisor
+from ucvtest.learners.jitted.ridge_dual import DualRegression, padded_columns
+from ucvtest.learners.runner import Data, State
+from ucvtest.learners.solvers.linear_algebra import divisor
 
 Kernel = Literal["linear", "rbf", "polynomial"]
-LEAST_ROWS_STANDARDISED = 4
-"""The same where each learning set has a kernel of its own."""
-
 KERNELS: tuple[Kernel, ...] = ("linear", "rbf", "polynomial")
 
 
@@ -78,7 +68,7 @@ def kernel_ridge(
 
 
 @dataclass(frozen=True)
-class KernelRidge(JittedLearner):
+class KernelRidge(DualRegression):
     """Kernel ridge regression; made by `kernel_ridge`, or on features standardised in each set."""
 
     lam: float
@@ -90,10 +80,7 @@ class KernelRidge(JittedLearner):
     standardize: bool = False
     careful: bool = False
 
-    scale: ClassVar[Scale] = "fitted"
-    regression: ClassVar[bool] = True
-    batch_rows: ClassVar[int] = 512
-    pair_bytes: ClassVar[int] = 24
+    numbers: ClassVar[tuple[str, ...]] = ("lam", "gamma", "degree", "coef0")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam"
     )
@@ -124,87 +111,58 @@ class KernelRidge(JittedLearner):
         }
         return short_name("kernel_ridge", [self.lam], options)
 
-    def rows_per_call(self, sample: Sample) -> int:
-        """Fewer for larger samples, so that the matrices of one call stay in the cache."""
-        least_rows = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
-        fitting = rows_for_cache(dual_size(sample.n_obs) ** 2, 4 * CACHE_NUMBERS, least_rows)
-        return min(super().rows_per_call(sample), fitting)
+    def matrix_numbers(self, sample: Sample) -> int:
+        """Those of the inner products; several where each learning set has its own."""
+        return int((8 if self.standardize else 1) * padded_size(sample.n_obs) ** 2)
 
-    def labelings_per_call(self, sample: Sample) -> int:
-        """As many as the scores allow: a common learning set needs one system for all."""
-        return super().rows_per_call(sample)
-
-    def prepare_labelings(self, state: tuple[Any, Any], learning: np.ndarray) -> DualSmoother:
-        """The matrix that takes the labels to the fitted values."""
-        kernel = state[0]
+    def share(self, sample: Sample) -> Data:
+        """The kernel of all pairs of observations, or the features where each set has its own."""
         if self.standardize:
-            kernel = in_float64(self._kernels_in_sets)(state[0], learning[None])[:, :, 0]
-        return DualSmoother.of(kernel, learning, *self._settings)
-
-    @in_float64
-    def scores(
-        self,
-        state: tuple[Any, Any] | DualSmoother,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Fitted values."""
-        if isinstance(state, DualSmoother):
-            return state.fitted(cast("np.ndarray", labels))
-        if labels is not None and len(learning) == 1:
-            return self.prepare_labelings(state, learning[0]).fitted(labels)
-        gram, response = state
-        if self.standardize:
-            gram = self._kernels_in_sets(gram, learning)
-        return dual_scores(gram, response, learning, labels, *self._settings)
-
-    def _kernels_in_sets(self, features: Any, learning: np.ndarray) -> Any:
-        """Kernels (N, N, R) of features that are standardised in each set."""
-        shape = (self.gamma or 1.0 / features.shape[1], self.degree, self.coef0)
-        return _kernels_in_sets(features, padded_rows(learning, axis=1), self.kernel, *shape)
-
-    @property
-    def _settings(self) -> tuple[float, float, bool, bool]:
-        """Penalty, smallest pivot, whether the penalty is for the mean; there is no intercept."""
-        singular = CAREFUL if self.careful else SINGULAR
-        return self.lam, singular, self.penalty_scale == "mean", True
-
-    def prepare(self, sample: Sample) -> tuple[Any, Any]:
-        """The kernel of all pairs of observations, and the response."""
-        if self.standardize:
-            features = median_centred(sample.matrix)
-            return to_device((padded_rows(features), padded_rows(sample.target)))
+            return Data(median_centred(sample.matrix), sample.target)
         matrix = kernel_matrix(self, sample.matrix)
         if not np.isfinite(matrix).all():
             raise ValueError(
                 f"learner {self.name} has a kernel that is not finite for all pairs of "
                 "observations: bring the features to similar units, or use an integer degree"
             )
-        return to_device((dual_padded(matrix), dual_padded(sample.target)))
+        return Data((), sample.target, padded_columns(matrix))
 
+    @property
+    def centred(self) -> bool:
+        """There is no intercept."""
+        return False
 
-@partial(jit, static_argnums=2)
-def _kernels_in_sets(
-    features: jax.Array,
-    learning: jax.Array,
-    kernel: Kernel,
-    gamma: float,
-    degree: float,
-    coef0: float,
-) -> jax.Array:
-    """Kernels (N, N, R) of all pairs of rows, standardised by each learning set."""
-    weights = learning.astype(features.dtype)
-    size = weights.sum(axis=1)
-    mean = jnp.einsum("np,rn->pr", features, weights, precision="highest") / size
-    mean_square = jnp.einsum("np,rn->pr", features**2, weights, precision="highest") / size
-    scaled = (features[:, :, None] - mean) / jnp.sqrt(divisor(mean_square, mean))
-    inner_products = jnp.einsum("ipr,jpr->ijr", scaled, scaled, precision="highest")
-    if kernel == "linear":
-        return inner_products
-    if kernel == "polynomial":
-        return (gamma * inner_products + coef0) ** degree
-    square = (scaled**2).sum(axis=1)
-    return jnp.exp(-gamma * (square[:, None] + square[None] - 2.0 * inner_products))
+    def count_members(self, state: State, learning: np.ndarray) -> int:
+        """There is an equation for each of them."""
+        return int(learning.sum(axis=1).max())
+
+    def inner_products(self, state: State, learnt: np.ndarray) -> np.ndarray:
+        """See `DualRegression`."""
+        n_obs = len(learnt)
+        if not self.standardize:
+            inner: np.ndarray = to_numpy(state.data.more)[:n_obs, :n_obs]
+            return inner
+        features = to_numpy(state.data.x)[:n_obs]
+        learnt_features = features[learnt > 0]
+        mean, mean_square = learnt_features.mean(axis=0), (learnt_features**2).mean(axis=0)
+        return kernel_matrix(
+            self, (features - mean) / np.sqrt(in_float64(divisor)(mean_square, mean))
+        )
+
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Fitted values."""
+        if not self.standardize:
+            return self.dual(data.more, data.y, w)
+        size, p = w.sum(), data.x.shape[1]
+        mean, mean_square = w @ data.x / size, w @ data.x**2 / size
+        x = (data.x - mean) / jnp.sqrt(divisor(mean_square, mean))
+        inner, gamma = x @ x.T, 1.0 / p if self.gamma is None else self.gamma
+        if self.kernel == "polynomial":
+            inner = (gamma * inner + self.coef0) ** self.degree
+        elif self.kernel == "rbf":
+            square = (x**2).sum(axis=1)
+            inner = jnp.exp(-gamma * (square[:, None] + square - 2.0 * inner))
+        return self.dual(inner, data.y, w)
 
 
 def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:

@@ -39,18 +39,6 @@ def check_without_penalty(
         )
 
 
-def check_coefficients(
-    learner: JittedLearner, n_coefficients: int, most: int, sample: Sample, alternatives: str
-) -> None:
-    """Refuse more coefficients than Newton's method takes, and name learners that take more."""
-    if n_coefficients > most:
-        remedy = f"use {arg('standardize', False)}, " if sample.n_obs < most else ""
-        raise ValueError(
-            f"learner {learner.name} has {n_coefficients} coefficients, more than {most}: {remedy}"
-            f"use fewer features, {alternatives}"
-        )
-
-
 def as_penalty(lam: Any) -> float:
     """A penalty as a float; which ones are possible, the learner says."""
     try:

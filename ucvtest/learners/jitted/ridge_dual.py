@@ -1,211 +1,169 @@
 """Ridge regression in the dual form: one equation for each observation that is learnt from."""
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from abc import abstractmethod
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ucvtest.common.float64 import jax, jit, jnp
-from ucvtest.common.padding import next_multiple, padded
-from ucvtest.learners.jitted.many_labelings import product
-from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
+from ucvtest.common.float64 import jax, jnp, to_numpy
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import Scale
+from ucvtest.learners.batching import Margin, clear_labels, padded_size
+from ucvtest.learners.jitted.penalties import PenaltyScale
+from ucvtest.learners.runner import MappedLearner, State
+from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, solved
 
-SIZE_STEP, DUAL_STEP = 16, 64
-"""In the dual form, sizes of systems and of samples are multiples of these, so that few sizes are
-compiled. Padding a sample costs little compared with the system."""
+OPEN = 1e-10
+"""Distance from the cut within which rounding errors of two forms may be on different sides."""
 
-MOST_BATCHED = 128
-"""Observations up to which systems in the dual form are solved many at a time: for larger ones
-LAPACK, one by one, is two to six times faster."""
-
-DUAL_ROWS = 64
-"""Labelings at a time that are multiplied with a smoother matrix, at least."""
-
-
-@dataclass(frozen=True, eq=False)
-class DualSmoother:
-    """What all labelings of one learning set share in the dual form."""
-
-    matrix: Any
-    """ndarray (n, n): labels times this are fitted values; zero for those not learnt from."""
-
-    @classmethod
-    def of(cls, gram: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
-        """From inner products and one learning set (n,); the settings are the last of `dual`."""
-        members, n_obs = np.flatnonzero(learning), len(learning)
-        matrix = np.zeros((n_obs, n_obs))
-        unit_responses = np.eye(len(members))
-        matrix[members] = _one_set(np.asarray(gram), members, n_obs, unit_responses, *settings).T
-        return cls(matrix)
-
-    def fitted(self, labels: np.ndarray) -> np.ndarray:
-        """Fitted values (R, n)."""
-        return product(labels, self.matrix, DUAL_ROWS)
+MOST_MAPPED = 128
+"""Equations up to which systems are solved many at a time: for larger ones LAPACK, one by one, is
+two to six times faster."""
 
 
-def dual_scores(
-    gram: Any,
-    response: Any,
-    learning: np.ndarray,
-    labels: np.ndarray | None,
-    *settings: Any,
-) -> np.ndarray:
-    """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
-    if labels is not None and len(learning) == 1:
-        return DualSmoother.of(gram, learning[0], *settings).fitted(labels)
-    if learning.shape[1] > MOST_BATCHED:
-        responses = np.asarray(response) if labels is None else labels
-        responses = np.broadcast_to(responses[..., : learning.shape[1]], learning.shape)
-        # One by one, by LAPACK: large systems fill the processor alone.
-        own_gram, large_values = np.asarray(gram), np.empty(learning.shape)
-        for row, (learnt, own) in enumerate(zip(learning, responses, strict=True)):
-            members = np.flatnonzero(learnt)
-            inner = own_gram if own_gram.ndim == 2 else own_gram[:, :, row]
-            large_values[row] = _one_set(inner, members, len(learnt), own[members], *settings)
-        return large_values
-    if labels is not None:
-        response = dual_padded(labels, 1)
-    fitted_values = dual(gram, response, *positions(learning), *settings)
-    return np.asarray(fitted_values)[:, : learning.shape[1]]
+class DualRegression(MappedLearner):
+    """Ridge regression of labels 0 and 1 or numbers, from inner products of the observations.
 
-
-def dual_paths(
-    gram_or_device_gram: Any,
-    response: Any,
-    learning: np.ndarray,
-    lams: np.ndarray,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> np.ndarray:
-    """Fitted values (L, R, n) for L penalties, from the eigenvalues of each learning set's system.
-
-    NaN where the smallest eigenvalue is rounding error, as `dual` gives it for a pivot.
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
     """
-    gram_array, y = np.asarray(gram_or_device_gram), np.asarray(response)
-    fitted_values = np.empty((len(lams), *learning.shape))
-    n_obs = learning.shape[1]
-    for row, learnt in enumerate(learning):
+
+    scale: ClassVar[Scale] = "fitted"
+    regression: ClassVar[bool] = True
+    pair_bytes: ClassVar[int] = 24
+    batch_rows: ClassVar[int] = 512
+    block: ClassVar[int] = 64
+
+    lam: float
+    penalty_scale: PenaltyScale
+    careful: bool
+
+    @property
+    @abstractmethod
+    def centred(self) -> bool:
+        """Whether there is an intercept without a penalty."""
+
+    @abstractmethod
+    def inner_products(self, state: State, learnt: np.ndarray) -> np.ndarray:
+        """Those (n, n) of all observations, for one learning set (n,)."""
+
+    @property
+    def singular(self) -> float:
+        """Share of a diagonal element below which a pivot leaves too few digits."""
+        return CAREFUL if self.careful else SINGULAR
+
+    def penalty(self, size: Any) -> Any:
+        """What is added to the diagonal for a learning set of this size."""
+        return self.lam * size if self.penalty_scale == "mean" else self.lam
+
+    def dual(self, inner: jax.Array, y: jax.Array, w: jax.Array) -> jax.Array:
+        """Solve (K + penalty I) a = y for the fitted values (n,), K the inner products (n, n).
+
+        Centring by the learning set is an intercept without a penalty.
+        """
+        most, size = self.most_members, w.sum()
+        members = jnp.nonzero(w, size=most, fill_value=0)[0]
+        real = (jnp.arange(most) < size).astype(float)
+        own, learnt = inner[members[:, None], members], y[members] * real
+        mean, mean_y = jnp.zeros(most), jnp.zeros(())
+        if self.centred:
+            # Inner products of x with the learning set need only this half, because the solution
+            # sums to zero.
+            mean, mean_y = own @ real / size, learnt.sum() / size
+            own = own - mean - mean[:, None] + mean @ real / size
+        # Places beyond the size of a smaller learning set get an equation 0 = penalty a.
+        gram = own * real * real[:, None] + self.penalty(size) * jnp.eye(most)
+        right = ((learnt - mean_y) * real)[:, None]
+        weight = solved(gram, right, self.singular)[:, 0]
+        spread = jnp.zeros(len(w)).at[members].add(weight)
+        return inner @ spread + (mean_y - weight @ mean)
+
+    def labelings_per_call(self, sample: Sample) -> int:
+        """As many as the scores allow: a learning set has one system for all of them."""
+        return self.most_labelings(sample)
+
+    def scores(
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Fitted values."""
+        own = to_numpy(state.data.y)[: learning.shape[1]]
+        responses = np.broadcast_to(own, (len(learning), *own.shape)) if labels is None else labels
+        if labels is not None and own.ndim == 2:
+            responses = (labels[:, :, None] == np.arange(own.shape[1])).astype(float)
+        if len(learning) == 1 < len(responses):
+            factors = self._factors(state, learning[0])
+            if factors is not None:
+                # Labels times the first, times the others, are fitted values.
+                return np.moveaxis(reduce(np.matmul, factors, np.moveaxis(responses, 1, -1)), -1, 1)
+        if self.count_members(state, learning) <= MOST_MAPPED:
+            return super().scores(state, learning, labels)
+        fits = zip(learning, responses, strict=True)
+        return np.stack([self._one_set(state, *fit) for fit in fits])
+
+    def codes(
+        self,
+        state: State,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+        margin: Margin | None = None,
+    ) -> np.ndarray | None:
+        """See `JittedLearner.codes`."""
+        if labels is not None and len(learning) == 1:
+            factors = self._factors(state, learning[0])
+            if factors is not None:
+                if margin is not None or state.n_classes > 2:
+                    return None
+                return clear_labels(reduce(np.matmul, factors, labels), self.cut, OPEN)
+        if self.count_members(state, learning) > MOST_MAPPED:
+            return None
+        return super().codes(state, learning, labels, margin)
+
+    def _factors(self, state: State, learnt: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        """What `factors` gives, which is kept as long as it is asked for."""
+        key = learnt.tobytes()
+        if key not in state.kept:
+            state.kept.clear()
+            state.kept[key] = self.factors(state, learnt)
+        kept: tuple[np.ndarray, ...] | None = state.kept[key]
+        return kept
+
+    def factors(self, state: State, learnt: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        """Matrices whose product with labels (R, n), from left to right, are fitted values (R, n).
+
+        For one learning set (n,); None if there are none that are quick.
+        """
+        return (self._one_set(state, learnt, np.eye(len(learnt))).T,)
+
+    def _one_set(self, state: State, learnt: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Fitted values (n,) or (n, P) of responses (n,) or (n, P) and one learning set, by LAPACK.
+
+        NaN where `dual` finds no solution.
+        """
         members = np.flatnonzero(learnt)
-        centred, mean_weight = _centred(gram_array, members, n_obs, penalize_intercept)
-        gram = centred[members]
-        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        penalties = lams * (len(members) if mean_scale else 1.0)
-        shrunk = values + penalties[:, None]
-        weights = (vectors.T @ y[members]) / shrunk
-        row_values = weights @ (centred @ vectors).T + mean_weight * y[members].sum()
-        row_values[~(shrunk.min(axis=1) > singular * shrunk.max(axis=1))] = np.nan
-        fitted_values[:, row] = row_values
-    return fitted_values
+        inner, mean_weight = self.inner_of_members(state, learnt)
+        gram = inner[members] + self.penalty(len(members)) * np.eye(len(members))
+        nothing = np.full(y.shape, np.nan)
+        try:
+            root = np.linalg.cholesky(gram)
+        except np.linalg.LinAlgError:
+            return nothing
+        # The pivots of elimination are the squares of the root's diagonal.
+        if not (root.diagonal() ** 2 > self.singular * gram.diagonal()).all():
+            return nothing
+        from scipy.linalg import cho_solve
+
+        fitted: np.ndarray = inner @ cho_solve((root, True), y[members])
+        return fitted + mean_weight * y[members].sum(axis=0)
+
+    def inner_of_members(self, state: State, learnt: np.ndarray) -> tuple[np.ndarray, float]:
+        """Inner products with those learnt from, (n, g), and 1/g; 0 where nothing is centred."""
+        members = np.flatnonzero(learnt)
+        mean_weight = 1.0 / len(members) if self.centred else 0.0
+        inner = self.inner_products(state, learnt)[:, members]
+        inner = inner - mean_weight * inner[members].sum(axis=0)
+        return inner - mean_weight * inner.sum(axis=1, keepdims=True), mean_weight
 
 
-def _one_set(
-    gram: np.ndarray,
-    members: np.ndarray,
-    n_obs: int,
-    response: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> np.ndarray:
-    """Fitted values (n,) or (n, P) for the responses (g,) or (g, P) of one learning set."""
-    centred, mean_weight = _centred(gram, members, n_obs, penalize_intercept)
-    penalty = lam * (len(members) if mean_scale else 1.0)
-    weights = _solved(centred[members], penalty, singular, response)
-    return mean_weight * response.sum(axis=0) + centred @ weights
-
-
-def _centred(
-    gram: np.ndarray, members: np.ndarray, n_obs: int, penalize_intercept: bool
-) -> tuple[np.ndarray, float]:
-    """Inner products with those learnt from, (n, g), and 1/g; 0 where nothing is centred."""
-    mean_weight = 0.0 if penalize_intercept else 1.0 / len(members)
-    centred = gram[:n_obs, members]
-    centred = centred - mean_weight * centred[members].sum(axis=0)
-    return centred - mean_weight * centred.sum(axis=1, keepdims=True), mean_weight
-
-
-def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray) -> np.ndarray:
-    """Solution of (gram + penalty) x = right.
-
-    NaN if `solve_positive_definite` does not find one.
-    """
-    gram = gram + penalty * np.eye(len(gram))
-    try:
-        root = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return np.full_like(right, np.nan, dtype=float)
-    # The pivots of elimination are the squares of the root's diagonal.
-    if not (root.diagonal() ** 2 > singular * gram.diagonal()).all():
-        return np.full_like(right, np.nan, dtype=float)
-    from scipy.linalg import cho_solve
-
-    return cho_solve((root, True), right)
-
-
-def dual_size(n_obs: int) -> int:
-    """Number of observations that the dual form sees."""
-    return next_multiple(n_obs, DUAL_STEP)
-
-
-def dual_padded(array: np.ndarray, first_axis: int = 0) -> np.ndarray:
-    """The array with zeros after its observations along the axes from the first one on."""
-    return padded(array, dual_size(array.shape[-1]), *range(first_axis, array.ndim))
-
-
-def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of the members of each learning set (g, R), and which of them are real."""
-    sizes = learning.sum(axis=1)
-    positions = -(-int(sizes.max()) // SIZE_STEP) * SIZE_STEP
-    row, member = np.nonzero(learning)
-    index = np.zeros((positions, len(learning)), dtype=int)
-    index[np.arange(len(row)) - (sizes.cumsum() - sizes)[row], row] = member
-    return index, np.arange(positions)[:, None] < sizes
-
-
-@partial(jit, static_argnums=7)
-def dual(
-    inner_products: jax.Array,
-    response: jax.Array,
-    index: jax.Array,
-    is_member: jax.Array,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> jax.Array:
-    """Solve (K + lam I) a = y, a system for every learning set, for fitted values (R, n).
-
-    K, `inner_products`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n).
-    `index` (g, R) are the members; positions beyond the size of a set, not `is_member`, name any
-    observation. NaN where a pivot is below the share `singular` of its diagonal element.
-    `mean_scale` multiplies the penalty by the size of the set. `penalize_intercept` False centres
-    by the learning set, which is an intercept without a penalty; True does not: an intercept is
-    then part of K, or there is none.
-    """
-    n, (g, n_sets) = len(inner_products), index.shape
-    member = is_member.astype(inner_products.dtype)
-    size = member.sum(axis=0)
-    y = (response[index] if response.ndim == 1 else response[jnp.arange(n_sets), index]) * member
-    several = (jnp.arange(n_sets),) if inner_products.ndim == 3 else ()
-    gram = inner_products[(index[:, None], index[None], *several)]
-    mean_inner = jnp.zeros((g, n_sets))
-    mean_y = jnp.zeros(n_sets)
-    if not penalize_intercept:
-        # Centring by the learning set; inner products of x with it need only this half,
-        # because the solution sums to zero.
-        mean_inner = (gram * member).sum(axis=1) / size
-        mean_y = y.sum(axis=0) / size
-        grand = (mean_inner * member).sum(axis=0) / size
-        gram = gram - mean_inner[:, None] - mean_inner[None] + grand
-    gram = gram * member[:, None] * member
-    # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
-    gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
-    right = ((y - mean_y) * member)[:, None]
-    weight = solve_positive_definite(gram, right, singular, size.max().astype(int))[:, 0]
-    spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
-    product = "nmr,mr->rn" if several else "nm,mr->rn"
-    fitted_values = jnp.einsum(product, inner_products, spread, precision="highest")
-    return fitted_values + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]
+def padded_columns(inner: np.ndarray) -> np.ndarray:
+    """Inner products (n, n) as the runner pads them in the end, but for their rows."""
+    return np.pad(inner, ((0, 0), (0, padded_size(len(inner)) - len(inner))))

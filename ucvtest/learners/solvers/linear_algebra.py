@@ -1,8 +1,11 @@
-"""Linear algebra for thousands of small systems at once, the batch as the minor axis.
+"""Small positive definite systems: functions of one matrix, which are mapped over thousands.
 
-Elimination is written out in elementary operations: LAPACK calls inside a jitted
-graph can deadlock XLA on the CPU, and are slower for systems this small.
+Elimination is written out in elementary operations, with the batch as the minor axis: LAPACK calls
+inside a jitted graph can deadlock XLA on the CPU, and are slower for systems this small.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,24 +27,21 @@ CANCELLED = 1e-7
 RANK = 1e-11
 """Share of the largest singular value below which a direction is rounding error."""
 
-UNROLLED = 4
-"""Most columns of matrices that are inverted without a loop: more would take long to compile."""
-
 BLOCK = 8
 """Pivots eliminated in one loop before the matrices shrink, at least."""
 
 MOST_BLOCKS = 3
-"""Each is compiled separately: 20 unrolled columns are not faster, and need ten seconds more."""
+"""About the blocks of a large matrix: each is compiled separately."""
 
 
-def products(matrix: np.ndarray) -> np.ndarray:
+def products(matrix: jax.Array) -> jax.Array:
     """Products of all pairs of columns i <= j, shape (n, p (p + 1)/2)."""
     i, j = np.triu_indices(matrix.shape[1])
     return matrix[:, i] * matrix[:, j]
 
 
 def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
-    """Variances of about centred columns (p, R) to divide by.
+    """Variances (p,) of about centred columns to divide by.
 
     One for a constant column, as in scikit-learn's StandardScaler; NaN where the difference of the
     two would lose more than eight digits.
@@ -59,175 +59,116 @@ def principal_components(features: np.ndarray) -> np.ndarray:
     return left[:, is_nonzero] * singular[is_nonzero]
 
 
-def penalty_weights(
-    x: jax.Array,
-    weight: jax.Array,
-    lam: float,
-    unit: jax.Array,
-    mean_scale: bool,
-    standardize: bool,
-) -> jax.Array:
-    """Weights of the squared coefficients, (p, R) or (p, 1), of features (n, p) in standard units.
-
-    `unit` (p,) is what the features were divided by; learning sets have the weights (n, R).
-    """
-    size = weight.sum(axis=0)
-    total = lam * jnp.where(mean_scale, size, 1.0)
-    if not standardize:
-        return total / unit[:, None] ** 2
-    mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
-    mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
-    return total * divisor(mean_square, mean)
-
-
 def symmetric(packed: jax.Array, size: int) -> jax.Array:
-    """Symmetric matrices (size, size, R) from the pairs i <= j (size (size + 1)/2, R)."""
+    """The symmetric matrix (size, size) of the pairs i <= j (size (size + 1)/2,)."""
     i, j = np.triu_indices(size)
     position = np.zeros((size, size), dtype=int)
     position[i, j] = position[j, i] = np.arange(len(i))
     return packed[position]
 
 
-def quadratic_form(matrices: jax.Array) -> jax.Array:
-    """Coefficients of `products` in x'Ax, shape (p (p + 1)/2, R), for symmetric A (p, p, R)."""
-    i, j = np.triu_indices(matrices.shape[0])
-    return matrices[i, j] * np.where(i == j, 1.0, 2.0)[:, None]
+def batch_last(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of single arrays, from one of arrays whose last axis is a batch.
 
-
-def times_vectors(matrices: jax.Array, vectors: jax.Array) -> jax.Array:
-    """Products A v (q, R) for many matrices A (q, p, R) and vectors v (p, R).
-
-    One column after the other: a sum over the middle axis is left to a library by XLA on the
-    CPU, which takes ten times as long.
+    However often it is mapped, all batches become one last axis, which fills the vector units. What
+    is the same in a whole batch has a last axis of one.
     """
+    many = jax.custom_batching.custom_vmap(function)
 
-    def add(j: jax.Array, total: jax.Array) -> jax.Array:
-        return total + matrices[:, j] * vectors[j]
+    @many.def_vmap
+    def _(size: int, is_batched: list[bool], *arrays: jax.Array) -> tuple[Any, Any]:
+        inner = max(array.shape[-1] for array in arrays)
 
-    zero = jnp.zeros((matrices.shape[0], matrices.shape[2]), matrices.dtype)
-    return jax.lax.fori_loop(0, matrices.shape[1], add, zero)
+        def merged(array: jax.Array, batched: bool) -> jax.Array:
+            if not batched and inner == 1:
+                return array
+            array = jnp.moveaxis(array, 0, -1) if batched else array[..., None]
+            shape = (*array.shape[:-2], inner, size)
+            return jnp.broadcast_to(array, shape).reshape(*shape[:-2], inner * size)
+
+        out = many(*map(merged, arrays, is_batched))
+        split = jax.tree.map(lambda o: jnp.moveaxis(o.reshape(*o.shape[:-1], -1, size), -1, 0), out)
+        return split, jax.tree.map(lambda _: True, out)
+
+    def single(*arrays: jax.Array) -> Any:
+        return jax.tree.map(lambda o: o[..., 0], many(*(array[..., None] for array in arrays)))
+
+    return single
 
 
-def solve_positive_definite(
-    matrices: jax.Array,
+def eliminate(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """X (q, m, R) with A X = B by elimination without pivoting, and the pivots (q, R).
+
+    The last digits do not depend on equations 0 = x that fill up a system.
+    """
+    q, count = len(a), min(len(a), max(BLOCK, -(-len(a) // MOST_BLOCKS)))
+    if a.shape[2] < b.shape[2]:
+        # One system for all right sides.
+        inverse, pivots = eliminate(a, jnp.eye(q, dtype=a.dtype)[:, :, None])
+        x = jnp.einsum("ij,jmr->imr", inverse[:, :, 0], b, precision="highest")
+        return x, jnp.broadcast_to(pivots, (q, b.shape[2]))
+
+    def forward(k: jax.Array, rows: jax.Array) -> jax.Array:
+        factor = jnp.where(jnp.arange(q)[:, None] > k, rows[:, k], 0.0)
+        return rows - factor[:, None] * (rows[k] / rows[k, k])
+
+    # The system shrinks from block to block.
+    rows = jax.lax.fori_loop(0, count, forward, jnp.concatenate([a, b], axis=1))
+    pivots = jnp.diagonal(rows[:count, :count], axis1=0, axis2=1).T
+    head = rows[:count] / pivots[:, None]
+    x = jnp.zeros((0, *b.shape[1:]), b.dtype)
+    if count < q:
+        x, more = eliminate(rows[count:, count:q], rows[count:, q:])
+        pivots = jnp.concatenate([pivots, more])
+    x = jnp.concatenate([head[:, q:], x])
+    index = jnp.arange(count)[:, None]
+
+    def backward(step: jax.Array, x: jax.Array) -> jax.Array:
+        k = q - 1 - step
+        factor = jnp.where(index < k, head[:, k], 0.0)
+        return x.at[:count].add(-factor[:, None] * x[k])
+
+    return jax.lax.fori_loop(0, q, backward, x), pivots
+
+
+def sweep(a: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Inverses (q, q, R) of symmetric matrices, and the pivots (q, R)."""
+
+    def step(k: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        a, pivots = carry
+        pivot = a[k, k]
+        row = a[k] / pivot
+        a = (a - a[:, k][:, None] * row).at[k].set(row).at[:, k].set(row)
+        return a.at[k, k].set(-1.0 / pivot), pivots.at[k].set(pivot)
+
+    swept, pivots = jax.lax.fori_loop(0, len(a), step, (a, jnp.ones_like(a[0])))
+    return -swept, pivots
+
+
+solve = batch_last(eliminate)
+invert = batch_last(sweep)
+
+
+def solved(
+    matrix: jax.Array,
     right: jax.Array,
     singular: float = SINGULAR,
-    count: jax.Array | None = None,
     least_pivot: jax.Array | float = 0.0,
 ) -> jax.Array:
-    """Solve A X = B, without pivoting, for many symmetric positive definite A (q, q, R).
+    """Solution (q, m) of one positive definite system (q, q), many of them side by side if mapped.
 
-    B is (q, m, R). NaN where a pivot does not exceed the share `singular` of its diagonal element,
-    or `least_pivot` (R,). From row and column `count` on only the diagonal is not zero: there is
-    nothing to eliminate, and a system that is filled up costs hardly more.
+    NaN where a pivot does not exceed the share `singular` of its diagonal element or `least_pivot`.
     """
-    size = matrices.shape[0]
-    diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
-    remaining_system = jnp.concatenate([matrices, right], axis=1)
-    pivots, rows = [], []
-    step = max(BLOCK, -(-size // MOST_BLOCKS))
-    for first_column in range(0, size, step):
-        n_left = None if count is None else count - first_column
-        remaining_system, block_pivots, block_rows = _eliminate(
-            remaining_system, min(step, size - first_column), n_left
-        )
-        pivots.append(block_pivots)
-        rows.append(block_rows)
-    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least_pivot)).all(axis=0)
-    return jnp.where(regular, _substitute(rows, size), jnp.nan)
+    solution, pivots = solve(matrix, right)
+    regular = pivots > jnp.maximum(singular * jnp.diagonal(matrix), least_pivot)
+    return jnp.where(regular.all(), solution, jnp.nan)
 
 
-def invert_positive_definite(
-    matrices: jax.Array, singular: float = SINGULAR
-) -> tuple[jax.Array, jax.Array]:
-    """Invert many symmetric positive definite matrices, by sweeping one pivot after the other.
+def inverted(matrix: jax.Array, singular: float = SINGULAR) -> tuple[jax.Array, jax.Array]:
+    """Inverse (q, q) of one positive definite matrix, and the logarithm of its determinant.
 
-    Inverses (q, q, R) and logarithms of determinants (R,); NaN as in the solution.
+    NaN as in the solution.
     """
-    size = matrices.shape[0]
-    diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
-    sweep_all = _sweep_unrolled if size <= UNROLLED else _sweep_in_a_loop
-    negative, pivots = sweep_all(matrices)
-    regular = (pivots > singular * diagonal).all(axis=0)
-    log_determinant = jnp.log(jnp.where(regular, pivots, 1.0)).sum(axis=0)
-    return jnp.where(regular, -negative, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
-
-
-def _sweep_in_a_loop(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The negative inverses (q, q, R), and the pivots (q, R)."""
-
-    def sweep(k: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        swept, pivots = carry
-        pivot = swept[k, k]
-        row = swept[k] / pivot
-        swept = swept - swept[:, k][:, None] * row
-        # Row and column k of the swept matrix; it stays symmetric.
-        swept = swept.at[k].set(row).at[:, k].set(row).at[k, k].set(-1.0 / pivot)
-        return swept, pivots.at[k].set(pivot)
-
-    start_state = (matrices, jnp.ones_like(matrices[0]))
-    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start_state)
-    return swept
-
-
-def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The same, of the lower triangle only and without a loop."""
-    size = matrices.shape[0]
-    swept = {(i, j): matrices[i, j] for i in range(size) for j in range(i + 1)}
-    pivots = []
-    for k in range(size):
-        pivot = swept[k, k]
-        pivots.append(pivot)
-        column = [swept[max(i, k), min(i, k)] for i in range(size)]
-        row = [column_entry / pivot for column_entry in column]
-        for i, j in swept:
-            if i == j == k:
-                swept[i, j] = -1.0 / pivot
-            elif k in (i, j):
-                swept[i, j] = row[j if i == k else i]
-            else:
-                swept[i, j] = swept[i, j] - column[i] * row[j]
-    rows = [[swept[max(i, j), min(i, j)] for j in range(size)] for i in range(size)]
-    return jnp.stack([jnp.stack(row) for row in rows]), jnp.stack(pivots)
-
-
-def _eliminate(
-    remaining_system: jax.Array, count: int, n_left: jax.Array | None
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Eliminate the first columns: what remains, the pivots, and the rows divided by them."""
-    n_steps = count if n_left is None else jnp.clip(n_left, 0, count)
-    index = jnp.arange(remaining_system.shape[0])[:, None]
-
-    def step(k: jax.Array, block: jax.Array) -> jax.Array:
-        row = block[k] / block[k, k]
-        factors = jnp.where(index > k, block[:, k], 0.0)
-        return block - factors[:, None] * row
-
-    remaining_system = jax.lax.fori_loop(0, n_steps, step, remaining_system)
-    head = remaining_system[:count]
-    pivots = jnp.diagonal(head[:, :count], axis1=0, axis2=1).T
-    return remaining_system[count:, count:], pivots, head / pivots[:, None]
-
-
-def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
-    """Back substitution through the unit upper triangular rows of `_eliminate`."""
-    right = blocks[0].shape[1] - size
-    solved = jnp.zeros((0, right, blocks[0].shape[2]), blocks[0].dtype)
-    for rows in reversed(blocks):
-        count = rows.shape[0]
-        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:]), solved.dtype), solved])
-        solved_rows = rows[:, : block.shape[0]]
-
-        def step(
-            t: jax.Array,
-            block: jax.Array,
-            rows: jax.Array = rows,
-            solved_rows: jax.Array = solved_rows,
-        ) -> jax.Array:
-            k = rows.shape[0] - 1 - t
-            value = rows[k, block.shape[0] :] - (solved_rows[k][:, None] * block).sum(axis=0)
-            return block.at[k].set(value)
-
-        # Rows not yet solved are zero, so the diagonal's one does not count them.
-        solved = jax.lax.fori_loop(0, count, step, block)
-    return solved
+    inverse, pivots = invert(matrix)
+    regular = (pivots > singular * jnp.diagonal(matrix)).all()
+    return jnp.where(regular, inverse, jnp.nan), jnp.log(jnp.where(regular, pivots, jnp.nan)).sum()

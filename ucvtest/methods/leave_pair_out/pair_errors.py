@@ -20,8 +20,7 @@ from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
-from ucvtest.learners.jitted.discriminant import LinearDiscriminant
-from ucvtest.learners.jitted.discriminant_rules import standardised_features
+from ucvtest.learners.jitted.discriminant import LinearDiscriminant, standardised_features
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size

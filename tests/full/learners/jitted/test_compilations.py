@@ -8,7 +8,6 @@ from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner
-from ucvtest.learners.batching import padded_rows, padded_size
 
 pytestmark = pytest.mark.seconds(40, reason="compiles every learner")
 
@@ -34,13 +33,12 @@ SIZES = 7
 def most_compilations(name, form):
     """How often a function is compiled for samples of 21 to 220 observations, at most."""
     if "kernel" in name or "many columns" in name:
-        # Systems of 16 to 112, samples of 64 to 256: the first rise by 16, the second by 64.
-        return 7 + 4 - 1
+        # Systems of 16 to 112, samples of 32 to 224: the first rise by 16, the second by 32.
+        return SIZES + 1
     if name in ("lasso:0.1", "elastic_net:0.1,0.5") and form == "labelings":
         # Everything is learnt from, so that learning sets rise by 16 up to 224.
         return 2 * SIZES
-    # Its preparation learns the sample's own response.
-    return SIZES * (2 if "logistic" in name and form != "learning sets" else 1)
+    return SIZES
 
 
 LONG_TO_COMPILE = ("elastic_net:0.1,0.5", "lasso:0.1", "logistic:1.0", "polynomial:2", "qda")
@@ -138,13 +136,6 @@ def test_company_and_size_change_only_the_last_digits(name):
         for sample, rows in ((part, learning), (whole, longer))
     )
     np.testing.assert_allclose(inside[:, :40], alone, rtol=1e-9, atol=1e-9)
-
-
-def test_padding():
-    assert [padded_size(n) for n in (1, 32, 33)] == [32, 32, 64]
-    padded = padded_rows(np.ones((3, 33)), axis=1)
-    assert padded.shape == (3, 64)
-    assert padded.sum() == 99
 
 
 @pytest.mark.slow

@@ -9,11 +9,9 @@ from sklearn.neighbors import NearestCentroid
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer, evaluate, learning_sets
-from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners import gaussian_nb, lda, qda
-from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
 
 
 def test_nearest_centroid_is_the_difference_of_squared_distances():
@@ -248,20 +246,3 @@ def test_naive_bayes_without_variation_names_the_remedy():
     sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
     with pytest.raises(ValueError, match="no feature varies in that learning set: learn from more"):
         evaluate(sample, "gaussian_nb", "score", np.array([[1, 1, 1, 1, 0, 0]], dtype=bool))
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, UNROLLED, UNROLLED + 1, 9])
-def test_inverses_with_and_without_a_loop_are_those_of_numpy(rng, size):
-    factors = rng.normal(size=(20, size, size + 2))
-    matrices = factors @ factors.transpose(0, 2, 1)
-    matrices[7, :, -1] = matrices[7, -1, :] = 0.0
-    inverses, log_determinants = in_float64(jit(invert_positive_definite))(
-        np.moveaxis(matrices, 0, 2)
-    )
-    regular = np.arange(20) != 7
-    expected = np.linalg.inv(matrices[regular])
-    np.testing.assert_allclose(np.moveaxis(inverses, 2, 0)[regular], expected, rtol=1e-8)
-    expected = np.linalg.slogdet(matrices[regular]).logabsdet
-    np.testing.assert_allclose(log_determinants[regular], expected, rtol=1e-10, atol=1e-10)
-    assert np.isnan(inverses[:, :, 7]).all()
-    assert np.isnan(log_determinants[7])
