@@ -233,9 +233,8 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
     if not needs.weights and asked.weighted and asked.given:
         yield (
             "weights of losses",
-            f"{test} counts rows alike, and these losses are weighted: use HoldOutTest, for folds "
-            f"CorrectedTTest, or leave out the weights (weights=, or {arg('sample_weight')} of "
-            "Losses.from_predictions)",
+            f"{test} counts rows alike, and these losses are weighted: use "
+            f"{call('HoldOutTest')}, for folds {call('CorrectedTTest')}, or leave the weights out",
         )
     if not needs.weights and asked.weighted:
         yield (

@@ -137,7 +137,7 @@ def test_every_row_of_the_table_is_asked():
     assert list(QUESTIONS) == named
     assert {row for _, row in CELLS} == set(named)
     # Ours without clusters is about time.
-    with pytest.raises(ValueError, match="^groups is not supported: uv.SignTest assumes"):
+    with pytest.raises(ValueError, match=r"^groups is not supported: uv.SignTest assumes"):
         refuse(Needs(designs=""), Asked(clusters=True), "SignTest")
 
 
