@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from ucvtest.common.words import alternatives, arg, call
+from ucvtest.data.groups import no_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.question import Question
@@ -232,9 +233,8 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
     if not needs.weights and asked.weighted and asked.given:
         yield (
             "weights of losses",
-            f"{test} counts rows alike, and these losses are weighted: use {call('HoldOutTest')}, "
-            f"for folds {call('CorrectedTTest')}, or leave out the weights ({arg('weights')}, or "
-            f"{arg('sample_weight')} of {call('Losses.from_predictions')})",
+            f"{test} counts rows alike, and these losses are weighted: use "
+            f"{call('HoldOutTest')}, for folds {call('CorrectedTTest')}, or leave the weights out",
         )
     if not needs.weights and asked.weighted:
         yield (
@@ -291,11 +291,7 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             f"leave it out, or, {blocks()}",
         )
     if needs.clusters == "refused" and asked.clusters:
-        yield (
-            "clusters",
-            f"{arg('groups')} is not supported: {test} assumes independent observations, and "
-            "several rows of one patient are not; keep one row for each, or average them",
-        )
+        yield "clusters", no_groups(test)
     if kind == "set_score" and asked.clusters:
         yield (
             "score of test sets of clusters",

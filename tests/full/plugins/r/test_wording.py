@@ -79,7 +79,6 @@ REFUSED_BY_R = (
     # R's weights go to fits alone; na.action decides about missing values.
     r"cannot weight rows in fitting|fits without weights|missing = .drop.|"
     r"scoring asks for sample_weight|"
-    r"and these losses are weighted|"
     # Learners and losses are names, or functions of R.
     r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
     r"is neither the name of a score nor a scorer|uses X, but scores are|asks? the estimator for|"
