@@ -336,7 +336,7 @@ def send(
             try:
                 logged = _log(client, record, run_id, folder, tables, data, sent_before)
             except Exception:
-                # What is kept comes later.
+                # Kept results come later.
                 if kept is None:
                     with suppress(Exception):
                         client.set_terminated(run_id, "FAILED")

@@ -22,8 +22,8 @@ def digest(name: str, value: Any) -> tuple[str, dict[str, str]]:
 
     Code of installed packages counts by its name; the versions of these packages come second. Own
     code is everything else: a notebook, a script, a module next to it. Own functions and classes
-    count by their source, with their defaults, what they enclose, and the global variables that
-    they read. Estimators count by their parameters, other objects by what pickle would keep of
+    count by their source, with their defaults, the values that they enclose, and the global
+    variables that they read. Estimators count by their parameters, other objects by what pickle would keep of
     them. Two lambdas on the same line are the same.
 
     Raises
@@ -94,7 +94,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]  # joblib is not typed
             # Compiled or cached.
             return [value.__wrapped__]
         if value is np.random.mtrand._rand:  # noqa: SLF001
-            # The global generator, which SciPy's distributions hold. Each process has its own.
+            # The global generator, which SciPy's distributions contain. Each process has its own.
             return []
         if hasattr(value, "content_of_learner"):
             # Learners of other languages state it themselves.

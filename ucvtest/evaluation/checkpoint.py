@@ -143,7 +143,7 @@ class Checkpoint(KnownFits):
     def begin(
         self, question: Mapping[str, Any], learners: Mapping[str, Learner], seed: int
     ) -> None:
-        """Give the question, and read what was kept; predictions of another call are refused.
+        """Give the question, and read kept predictions; those of another call are refused.
 
         Raises
         ------

@@ -16,7 +16,7 @@ about rows, clusters, weights and the positive class, limits, units. With one va
     )
 
 A method that studentises with several variances passes the one that counts as `tested`; one with a
-statistic of its own passes `statistic` and `pvalue`. `status` names what is wrong, with the remedy.
+statistic of its own passes `statistic` and `pvalue`. `status` names the fault, with the remedy.
 Numbers with units are marked where they are made, by `inference.quantity`; those without are plain.
 `settings` are the method's own; those of the question come from the question.
 """

@@ -40,7 +40,7 @@ P = ParamSpec("P")
 def fit_by(
     record: Callable[P, RunOptions],
 ) -> Callable[[Callable[[Any], None]], Callable[Concatenate[Any, P], TestResult]]:
-    """Give a method `fit`, of which only the docstring is written, the fields of a record.
+    """Give a method `fit`, written as a docstring alone, the fields of a record.
 
     They are its arguments, which type checkers follow.
     """
@@ -133,7 +133,7 @@ class HypothesisTest(FromData, Interface, ABC):
     ) -> LossesQuestion:
         """Validate the part common to all tests on losses."""
         check_losses(losses)
-        # What no choice of learners would change.
+        # Another choice of learners would not change it.
         refuse(cls.needs, Asked(given=True, design=losses.design), cls.__name__)
         if learner is not None or other is not None:
             difference = losses.difference(0 if learner is None else learner, other)

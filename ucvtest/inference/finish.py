@@ -274,7 +274,7 @@ class Reported:
                 return abs(0.0 + amount / slope)
 
     def shown(self, marked: Any) -> Any:
-        """What is reported of a number, cells or a picture, with all its quantities."""
+        """The reported form of a number, cells or a picture, with all its quantities."""
         if isinstance(marked, tuple):
             return tuple(map(self.shown, marked))
         if not isinstance(marked, Quantity):

@@ -1,4 +1,4 @@
-"""What users read of a test, and comparisons, plans and budgets ask of it, beside its result."""
+"""What users, comparisons, plans and budgets read of a test, apart from its result."""
 
 import copy
 from collections.abc import Mapping

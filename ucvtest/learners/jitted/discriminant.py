@@ -285,7 +285,7 @@ class WithCovariances(WithPriors):
     def fit_again(
         self, state: State, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray | None:
-        """Scores by the rule of learning sets with singular matrices; a careful one has none."""
+        """Scores by the rule of singular learning sets, which a careful one does not need."""
         if self.careful:
             return None
         n_obs = learning.shape[1]
@@ -307,8 +307,8 @@ class WithCovariances(WithPriors):
         As scikit-learn's LinearDiscriminantAnalysis with its solver "svd": features are divided by
         their standard deviations within classes, and directions in which the standard deviation
         that is left is at most `LEAST_SPREAD` are dropped. Densities can only be compared in the
-        same directions, so what is dropped for one class is dropped for all. `members` (R, n, C)
-        mark who is learnt from.
+        same directions, so one dropped for one class is dropped for all. `members` (R, n, C) mark
+        who is learnt from.
         """
         size = members.sum(axis=1)
         mean = members.swapaxes(1, 2) @ x / np.maximum(size, 1.0)[:, :, None]

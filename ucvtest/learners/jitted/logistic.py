@@ -121,7 +121,7 @@ class RidgeLogistic(NewtonLearner):
         tolerance: float,
         otherwise: Any = None,
     ) -> jax.Array:
-        """Coefficients (q,) in some precision, or others where there are none."""
+        """Coefficients (q,) in some precision, or others if there are no coefficients."""
         penalty = jnp.concatenate([jnp.zeros(1), self.penalty(data.x[:, 1:], w, data.shared)])
         given = (array.astype(dtype) for array in (data.x, data.y, w, penalty))
         b = minimise(derivatives(*given), begin.astype(dtype), self.max_iter, tolerance)

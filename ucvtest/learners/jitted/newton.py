@@ -59,7 +59,7 @@ class NewtonLearner(MappedLearner):
     def columns(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns in standard units, few of many where there are more than observations.
 
-        With the units (q,), and what was subtracted (q,), in these units.
+        With the units (q,), and the means subtracted (q,), in these units.
         """
         mean = matrix.mean(axis=0)
         x = matrix - mean

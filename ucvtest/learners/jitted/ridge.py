@@ -119,7 +119,7 @@ class Ridge(DualRegression):
         return inner
 
     def count_members(self, state: State, learning: np.ndarray) -> int:
-        """0 where the system has an equation for each feature, of which there are fewer."""
+        """0 where there are fewer features, and the system has an equation for each."""
         most = int(learning.sum(axis=1).max())
         # Inner products of features that are standardised in each set are not shared.
         return 0 if self.standardize or state.data.x.shape[1] <= most else most

@@ -53,7 +53,7 @@ class DualRegression(MappedLearner):
         return CAREFUL if self.careful else SINGULAR
 
     def penalty(self, size: Any) -> Any:
-        """What is added to the diagonal for a learning set of this size."""
+        """The number added to the diagonal for a learning set of this size."""
         return self.lam * size if self.penalty_scale == "mean" else self.lam
 
     def dual(self, inner: jax.Array, y: jax.Array, w: jax.Array) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Tests that draw a design when they are made from data: what users name, and what is refused."""
+"""Tests that draw a design when they are made from data: what users name, and its refusals."""
 
 from abc import abstractmethod
 from collections.abc import Mapping

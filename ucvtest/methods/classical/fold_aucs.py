@@ -62,7 +62,7 @@ ROUNDING = 1e-10
 def fold_aucs(
     observed: LossDifference, clusters: Clusters | None, null_value: float, of_whom: str
 ) -> Answer:
-    """The answer about the AUC over pairs within folds, of what is called `of_whom`."""
+    """The answer about the AUC over pairs within folds, named `of_whom`."""
     losses, folds = observed.losses, folds_of(observed.design)
     assert losses.target is not None
     n_repeats, n_folds = len(folds), int(folds.max()) + 1

@@ -397,7 +397,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class InfluenceOptions(Options):
-    """The options for a question: "auto" and None are what they stand for."""
+    """The options for a question: "auto" and None stand for values."""
 
     n_repeats: int
     scheme: Scheme

@@ -79,7 +79,7 @@ class Labelings:
 
     @property
     def null_hypothesis(self) -> str:
-        """What is tested, in words."""
+        """The tested hypothesis, in words."""
         return INDEPENDENCE
 
     @property
