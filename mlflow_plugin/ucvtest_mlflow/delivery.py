@@ -453,7 +453,8 @@ def _log(
     known.n_params += len(params)
     if known.n_params > MOST_PARAMS:
         tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
-    if record.run_id is not None:
+    if record.run_id is not None and not is_local(client.tracking_uri):
+        # What stands between may have kept the claim.
         params.append(Param(f"{prefix}.record", record.id))
     # Pages show them in this order.
     first_numbers, first_tags = content.headline(result, record.created) if is_first else ([], [])
