@@ -39,7 +39,7 @@ class NewtonLearner(MappedLearner):
         check_penalty(self.lam, self.penalty_scale, self.max_iter)
 
     def check_coefficients(self, sample: Sample, learn_size: int, alternatives: str) -> None:
-        """Refuse too many coefficients, for the method or for the learning sets; name other ways."""
+        """Refuse too many coefficients, for the method or for the learning sets."""
         check_without_penalty(self, self.lam, sample, learn_size)
         n_columns = sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
         n_coefficients = n_columns + self.intercept
