@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from ucvtest.common.words import alternatives, arg, call
-from ucvtest.data.groups import no_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.question import Question
@@ -291,7 +290,11 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             f"leave it out, or, {blocks()}",
         )
     if needs.clusters == "refused" and asked.clusters:
-        yield "clusters", no_groups(test)
+        yield (
+            "clusters",
+            f"{arg('groups')} is not supported: {test} assumes independent observations, and "
+            "several rows of one patient are not; keep one row for each, or average them",
+        )
     if kind == "set_score" and asked.clusters:
         yield (
             "score of test sets of clusters",
