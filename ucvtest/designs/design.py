@@ -40,7 +40,7 @@ class Design:
             is_numeric = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
             if not is_numeric or matrix.ndim != 2:
                 raise ValueError(
-                    f"{name} must be an array of bool of shape (R, n), got {matrix!r:.60}: "
+                    f"{name} must be an array of bool of shape (R, n), got {shown(matrix)}: "
                     "Design.checked makes one of other matrices"
                 )
         n_resamples, n_obs = self.learning.shape
@@ -117,7 +117,7 @@ class Design:
         ):
             raise ValueError(
                 "splits must be pairs (learning, testing) of row numbers, as scikit-learn's "
-                f"split() yields them, got {splits!r:.60}"
+                f"split() yields them, got {shown(splits)}"
             )
         rows = [
             (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))

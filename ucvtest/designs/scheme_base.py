@@ -178,13 +178,14 @@ def check_stratify(stratify: Any) -> None:
     is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
     if stratify is not None and not is_switch:
         raise ValueError(
-            f"stratify must be {shown(True)}, {shown(False)} or {shown(None)}, got {stratify!r:.60}"
+            f"stratify must be {shown(True)}, {shown(False)} or {shown(None)}, got "
+            f"{shown(stratify)}"
         )
 
 
 def _check_generator(rng: Any) -> None:
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
-            f"{arg('rng')} must be a numpy Generator, got {rng!r:.60}: use "
+            f"{arg('rng')} must be a numpy Generator, got {shown(rng)}: use "
             "numpy.random.default_rng(0)"
         )

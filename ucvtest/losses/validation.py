@@ -111,7 +111,7 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     if learners is None:
         return tuple(f"learner {learner_number}" for learner_number in range(1, n_learners + 1))
     if not isinstance(learners, Sequence):
-        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
+        raise ValueError(f"learners must be {n_learners} different names, got {shown(learners)}")
     names = tuple(learners)
     strings = not isinstance(learners, str) and all(
         isinstance(name, str) and name.strip() for name in names

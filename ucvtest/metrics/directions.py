@@ -79,7 +79,7 @@ def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> boo
         If the name is not a name, is unknown and `greater_is_better` is missing, or contradicts it.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ValueError(f"score must be the name of the score, got {name!r:.60}")
+        raise ValueError(f"score must be the name of the score, got {shown(name)}")
     return _decided("score", name, greater_is_better)
 
 

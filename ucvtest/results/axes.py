@@ -11,6 +11,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_number
 from ucvtest.common.whole_files import replacing
+from ucvtest.common.words import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def known_axes(ax: Any, size: tuple[float, float]) -> "Axes":
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise ValueError(f"ax must be matplotlib Axes, got {ax!r:.60}: use pyplot.subplots()[1]")
+        raise ValueError(f"ax must be matplotlib Axes, got {shown(ax)}: use pyplot.subplots()[1]")
     return ax
 
 
@@ -71,13 +72,13 @@ def save_figure(
         raise ImportError(MISSING) from error
     figure = Figure(figsize=size, layout="constrained")
     if not isinstance(path, (str, PathLike)):
-        raise ValueError(f"path must be the name of a file, got {path!r:.60}")
+        raise ValueError(f"path must be the name of a file, got {shown(path)}")
     if not str(path):
         raise ValueError("path is empty: name a file, such as 'result.png'")
     suffix, file_types = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
     if suffix and suffix not in file_types:
         raise ValueError(
-            f"path must end in one of .{', .'.join(sorted(file_types))}, got {path!r:.60}"
+            f"path must end in one of .{', .'.join(sorted(file_types))}, got {shown(path)}"
         )
     check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())

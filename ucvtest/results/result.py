@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ucvtest.common.checks import Level, declared, named_options
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.notes import in_brief
+from ucvtest.common.words import shown
 from ucvtest.results.fields import (
     Better,
     ConfidenceInterval,
@@ -309,8 +310,8 @@ class TestResult(Saved):
 
         if high is None:
             raise ValueError(
-                f"equivalence needs two bounds, low and high, got {low!r:.60} alone: pass both, as "
-                "in equivalence(-0.05, 0.05), or for a ratio equivalence(0.8, 1.25)"
+                f"equivalence needs two bounds, low and high, got {shown(low)} alone: pass both, "
+                "as in equivalence(-0.05, 0.05), or for a ratio equivalence(0.8, 1.25)"
             )
         return equivalence(self, low, high, alpha=alpha)
 

@@ -87,16 +87,16 @@ class KernelRidge(DualRegression):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be a positive number, got {self.lam!r:.60}")
+            raise ValueError(f"lam must be a positive number, got {shown(self.lam)}")
         check_choice("kernel", self.kernel, KERNELS)
         if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
             raise ValueError(
-                f"gamma must be a positive number or {shown(None)}, got {self.gamma!r:.60}"
+                f"gamma must be a positive number or {shown(None)}, got {shown(self.gamma)}"
             )
         if not (is_number(self.degree) and self.degree > 0):
-            raise ValueError(f"degree must be a positive number, got {self.degree!r:.60}")
+            raise ValueError(f"degree must be a positive number, got {shown(self.degree)}")
         if not is_number(self.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r:.60}")
+            raise ValueError(f"coef0 must be a finite number, got {shown(self.coef0)}")
         check_scale(self.penalty_scale)
 
     @property

@@ -9,6 +9,7 @@ from numpy.polynomial.legendre import legvander
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import jax, jnp, to_numpy
+from ucvtest.common.words import shown
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale, short_name
@@ -223,7 +224,7 @@ def polynomial(
     'polynomial:3,0.1'
     """
     if not is_integer(degree) or degree < 1:
-        raise ValueError(f"degree must be a positive integer, got {degree!r:.60}")
+        raise ValueError(f"degree must be a positive integer, got {shown(degree)}")
     return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
 
 

@@ -281,7 +281,7 @@ def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> t
         )
         raise ValueError(
             f"{arg('learn_size')} must be an integer, or {size_words}, with {arg('loss', 'auc')}; "
-            f"got {learn_size!r:.60}"
+            f"got {shown(learn_size)}"
         )
     least_size, largest_size = n_classes, len(codes) - 2 * n_classes
     if not least_size <= learn_size <= largest_size:
