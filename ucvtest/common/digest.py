@@ -23,8 +23,8 @@ def digest(name: str, value: Any) -> tuple[str, dict[str, str]]:
     Code of installed packages counts by its name; the versions of these packages come second. Own
     code is everything else: a notebook, a script, a module next to it. Own functions and classes
     count by their source, with their defaults, the values that they enclose, and the global
-    variables that they read. Estimators count by their parameters, other objects by what pickle would keep of
-    them. Two lambdas on the same line are the same.
+    variables that they read. Estimators count by their parameters, other objects by what pickle
+    would keep of them. Two lambdas on the same line are the same.
 
     Raises
     ------
