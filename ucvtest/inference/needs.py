@@ -186,61 +186,66 @@ def blocks() -> str:
     )
 
 
+def for_set_scores() -> str:
+    """The remedy for scores of whole test sets."""
+    return (
+        f"use {alternatives(map(call, FOR_SET_SCORES))}, or a loss that is a mean over "
+        f"observations, such as {arg('scoring', 'accuracy')}"
+    )
+
+
 def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]:
     """What a test of this name refuses about a question, by name, with the remedy.
 
     This is the table of all refusals that follow from needs. The first is told.
     """
-    test, kind, design, without = call(test), asked.kind, asked.design, needs.without
-    for_set_scores = (
-        f"use {alternatives(map(call, FOR_SET_SCORES))}, or a loss that is a mean over "
-        f"observations, such as {arg('scoring', 'accuracy')}"
-    )
+    kind, design, without = asked.kind, asked.design, needs.without
     # Rules that learnt nothing come first, because another loss would not help.
     if not needs.fixed and asked.given and design is not None and not design.learns:
         yield (
             "fixed rules",
             "the losses are of fixed rules, which have learnt nothing from these observations, "
-            f"and {test} is about learning: use {call('HoldOutTest')}, {call('McNemarTest')} "
+            f"and {call(test)} is about learning: use {call('HoldOutTest')}, {call('McNemarTest')} "
             f"({arg('loss', 'zero_one')}), {call('DeLongTest')} ({arg('loss', 'auc')}) or "
             f"{call('DieboldMarianoTest')} (rows in the order of time)",
         )
     if "losses" in without and asked.given:
         yield (
             "losses",
-            f"{test} does not accept losses, because it {without['losses']}: make the test from "
-            "data",
+            f"{call(test)} does not accept losses, because it {without['losses']}: make the test "
+            "from data",
         )
     if needs.compares and not needs.time and asked.in_time:
         yield (
             "splits in time",
             "the splits go through time (each learns from rows before those that it tests), and "
-            f"{test} is for splits of a sample without an order: use {call('DieboldMarianoTest')}",
+            f"{call(test)} is for splits of a sample without an order: use "
+            f"{call('DieboldMarianoTest')}",
         )
     if needs.compares and asked.contrast not in needs.contrasts:
         yield (
             "contrast",
-            f"{test} tests no {asked.contrast}: use the test 'ustatistic', or "
+            f"{call(test)} tests no {asked.contrast}: use the test 'ustatistic', or "
             f"{arg('contrast', 'difference')}",
         )
     if kind == "metric" and "metric" not in needs.metrics:
         yield (
             "metric",
-            f"{arg('metric', asked.name)} is not for {test}: use {call('UStatisticTest')}, "
+            f"{arg('metric', asked.name)} is not for {call(test)}: use {call('UStatisticTest')}, "
             f"{call('CrossValidationWaldTest')} or {call('HoldOutTest')}, or a loss",
         )
     if not needs.weights and asked.weighted and asked.given:
         yield (
             "weights of losses",
-            f"{test} counts rows alike, and these losses are weighted: use "
+            f"{call(test)} counts rows alike, and these losses are weighted: use "
             f"{call('HoldOutTest')}, for folds {call('CorrectedTTest')}, or leave the weights out",
         )
     if not needs.weights and asked.weighted:
         yield (
             "weights",
-            f"{test} counts rows alike: use {call('UStatisticTest')}, {call('CorrectedTTest')}, "
-            f"{call('CrossValidationWaldTest')} or {call('HoldOutTest')} with {arg('weights')}, or "
-            "leave it out",
+            f"{call(test)} counts rows alike: use {call('UStatisticTest')}, "
+            f"{call('CorrectedTTest')}, {call('CrossValidationWaldTest')} or {call('HoldOutTest')} "
+            f"with {arg('weights')}, or leave it out",
         )
     losses = " or ".join(map(repr, needs.metrics))
     is_another_loss = "loss" not in needs.metrics and kind not in (None, *needs.metrics)
@@ -248,20 +253,20 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
         scores = " or ".join(repr(SCORE_OF[loss]) for loss in needs.metrics if loss in SCORE_OF)
         yield (
             "score of another loss",
-            f"{test} is about {arg('loss', *needs.metrics)} alone, got "
+            f"{call(test)} is about {arg('loss', *needs.metrics)} alone, got "
             f"{arg('scoring', asked.score)}: leave scoring out, or use {scores}",
         )
     if is_another_loss:
         yield (
             "loss",
-            f"{arg('loss')} must be {losses} for {test}, got {asked.name!r:.60}: leave loss out, "
-            f"or make the losses with {arg('loss', *needs.metrics)}",
+            f"{arg('loss')} must be {losses} for {call(test)}, got {asked.name!r:.60}: leave loss "
+            f"out, or make the losses with {arg('loss', *needs.metrics)}",
         )
     if kind == "set_score" and needs.values:
         yield (
             "score of test sets",
-            f"{arg('scoring', asked.name)} is one number for each test set, but {test} needs one "
-            f"for each observation: {for_set_scores}",
+            f"{arg('scoring', asked.name)} is one number for each test set, but {call(test)} needs "
+            f"one for each observation: {for_set_scores()}",
         )
     if kind == "auc" and "auc" not in needs.metrics:
         auc, remedy = "'auc'", "'zero_one' or 'log'"
@@ -272,41 +277,41 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             remedy += f", or {call('DeLongTest')}, which is about the AUC"
         yield (
             "AUC",
-            f"{auc} keeps decision scores, but {test} needs the loss of every observation: use "
-            f"{remedy}",
+            f"{auc} keeps decision scores, but {call(test)} needs the loss of every observation: "
+            f"use {remedy}",
         )
     if needs.learners == "two" and asked.paired is False:
-        yield "one learner", f"{test} compares two learners: pass {arg('other')}"
+        yield "one learner", f"{call(test)} compares two learners: pass {arg('other')}"
     if needs.learners == "one" and asked.paired is True:
         yield (
             "two learners",
-            f"{test} does not compare learners: leave {arg('other')} out, or use "
+            f"{call(test)} does not compare learners: leave {arg('other')} out, or use "
             f"{call('InfluenceFunctionTest')}",
         )
     if needs.clusters == "refused" and asked.clusters and needs.time:
         yield (
             "clusters in time",
-            f"{arg('groups')} does not apply to {test}, which is about rows in the order of time: "
-            f"leave it out, or, {blocks()}",
+            f"{arg('groups')} does not apply to {call(test)}, which is about rows in the order of "
+            f"time: leave it out, or, {blocks()}",
         )
     if needs.clusters == "refused" and asked.clusters:
         yield (
             "clusters",
-            f"{arg('groups')} is not supported: {test} assumes independent observations, and "
+            f"{arg('groups')} is not supported: {call(test)} assumes independent observations, and "
             "several rows of one patient are not; keep one row for each, or average them",
         )
     if kind == "set_score" and asked.clusters:
         yield (
             "score of test sets of clusters",
             f"{arg('scoring', asked.name)} is one number for each test set, but a test that allows "
-            f"for groups needs one for each observation: {for_set_scores}",
+            f"for groups needs one for each observation: {for_set_scores()}",
         )
     of_units = asked.clusters and needs.clusters == "units"
     if kind == "auc" and asked.given and needs.values and of_units:
         yield (
             "scores of clusters",
-            f"scores with groups need learning sets of groups, which {test} draws itself: make it "
-            "from data",
+            f"scores with groups need learning sets of groups, which {call(test)} draws itself: "
+            "make it from data",
         )
     if needs.values and not asked.has_values:
         yield "means alone", MEANS_ONLY
