@@ -275,8 +275,8 @@ def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
     if not are_groups or number != n:
         problem = f"Groups of {number}" if are_groups else f"{groups!r:.60}"
         raise ValueError(
-            f"{arg('groups')} must be the Groups of {n} {units}, got {problem}: make them of one "
-            "label for each row by ucvtest.data.groups.as_groups(labels, n_obs)"
+            f"groups must be the Groups of {n} {units}, got {problem}: make them of one label for "
+            "each row by ucvtest.data.groups.as_groups(labels, n_obs)"
         )
 
 

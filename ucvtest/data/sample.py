@@ -120,16 +120,16 @@ class Sample:
         self.check_numeric(learner)
         if not self.is_table:
             raise ValueError(
-                f"{arg('X')} is a sparse matrix, which {learner} cannot use: pass X.toarray(), or "
-                "a scikit-learn estimator as the learner"
+                f"X is a sparse matrix, which {learner} cannot use: pass X.toarray(), or a "
+                "scikit-learn estimator as the learner"
             )
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError):
             column_texts = ", ".join(self._other_columns())
             raise ValueError(
-                f"{arg('X')} has columns that are not numeric ({column_texts}), which {learner} "
-                "cannot use: encode them, drop or impute missing values, or pass "
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
+                "encode them, drop or impute missing values, or pass "
                 f"{term('a scikit-learn pipeline')} as the learner"
             ) from None
         is_not_finite = ~np.isfinite(matrix)
@@ -182,15 +182,14 @@ class Sample:
         if self.features.ndim == 1:
             cell_words = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"{arg('X')} contains {cell_words}, which {learner} cannot use: pass a "
-                "scikit-learn pipeline that begins with a vectorizer, such as TfidfVectorizer, as "
-                "the learner"
+                f"X contains {cell_words}, which {learner} cannot use: pass a scikit-learn "
+                "pipeline that begins with a vectorizer, such as TfidfVectorizer, as the learner"
             )
         if self.features.ndim > 2:
             raise ValueError(
-                f"{arg('X')} has shape {self.features.shape}, and {learner} needs a row of "
-                "features for each observation, (n, p): pass X.reshape(len(X), -1), or an "
-                "estimator that takes such arrays as the learner"
+                f"X has shape {self.features.shape}, and {learner} needs a row of features for "
+                "each observation, (n, p): pass X.reshape(len(X), -1), or an estimator that takes "
+                "such arrays as the learner"
             )
         if _is_pandas(self.features, "DataFrame"):
             other_columns = {
@@ -204,8 +203,8 @@ class Sample:
                 f"{name} contains {other}" for name, other in other_columns.items()
             )
             raise ValueError(
-                f"{arg('X')} has columns that are not numeric ({column_texts}), which {learner} "
-                "cannot use: encode them, or pass a scikit-learn pipeline as the learner"
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
+                "encode them, or pass a scikit-learn pipeline as the learner"
             )
 
     def check_positive(self, learner: str, output: Output) -> None:
@@ -396,7 +395,7 @@ def make_sample(
         remedy = "read it by pandas, and pass X and y"
         if "~" in X:
             remedy = f"a test class reads it, as in uv.CorrectedTTest.from_formula({X!r:.60}, data)"
-        raise ValueError(f"{arg('X')} must contain the features, got the text {X!r:.60}: {remedy}")
+        raise ValueError(f"X must contain the features, got the text {X!r:.60}: {remedy}")
     # A copy, so that changing the data between the test and its fit does not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
@@ -415,8 +414,8 @@ def make_sample(
         features = np.array(as_array("X", X), order="C")
     if features.ndim < 2 and not (_holds_texts(features) or _holds_sequences(features)):
         raise ValueError(
-            f"{arg('X')} must have two dimensions (observations, features), got {features.ndim}: "
-            "use X.reshape(-1, 1) for a single feature"
+            f"X must have two dimensions (observations, features), got {features.ndim}: use "
+            "X.reshape(-1, 1) for a single feature"
         )
     if features.ndim == 2 and features.shape[1] == 0:
         raise ValueError(f"{arg('X')} has no columns: at least one feature is needed")

@@ -177,15 +177,11 @@ def check_stratify(stratify: Any) -> None:
     # An array would be compared element by element.
     is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
     if stratify is not None and not is_switch:
-        raise ValueError(
-            f"stratify must be {shown(True)}, {shown(False)} or {shown(None)}, got "
-            f"{shown(stratify)}"
-        )
+        raise ValueError(f"stratify must be {shown(True)} or {shown(False)}, got {shown(stratify)}")
 
 
 def _check_generator(rng: Any) -> None:
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
-            f"{arg('rng')} must be a numpy Generator, got {shown(rng)}: use "
-            "numpy.random.default_rng(0)"
+            f"rng must be a numpy Generator, got {rng!r:.60}: use numpy.random.default_rng(0)"
         )

@@ -363,7 +363,7 @@ OF_QUESTIONS = [
     ROW("learn_size", "got 0", "at least 1", lambda: uv.designs.DisjointSets(0)),
     ROW("learn_size", "12", "at least 26",
         lambda: uv.evaluate(counted, X, Y, uv.designs.DisjointSets(12))),
-    ROW("stratify", "yes", "True, False", lambda: uv.designs.KFold(3, stratify="yes")),
+    ROW("stratify", "yes", "True or False", lambda: uv.designs.KFold(3, stratify="yes")),
     ROW("shuffle", "stratify", "exclude", lambda: uv.designs.HoldOut(stratify=True, shuffle=False)),
     ROW("n_folds", "got 1", "use 10", lambda: uv.FoldCovarianceTest(X, Y, counted, n_folds=1)),
     ROW("estimator", "bootstrap", "use one of", lambda: covariance(estimator="bootstrap")),
@@ -1047,7 +1047,7 @@ OF_FORMS = [
     ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.by_groups(Y)),
     ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.check_groups(Y)),
     ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
-    ROW("stratify", "array", "True, False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
+    ROW("stratify", "array", "True or False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
     ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
 ]
 # fmt: on

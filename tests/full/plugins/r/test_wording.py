@@ -72,7 +72,7 @@ REFUSED_BY_R = (
     r"pass a DataFrame with columns, and rows of costs|written by Losses\.|"
     # R asks for its own designs, tests and types, and draws the seeds.
     r"design must be a Design|design=.* is unknown|design 0 is unknown|cv=|cv is|array of bool|"
-    r"must contain pairs of row numbers|a test class reads it|"
+    r"must contain pairs of row numbers|a test class reads it|rng must|got the text|"
     r"strata must be|seed must|must be a mapping|must be a Loss\b|function must be callable|"
     r"randomness is decided by|rows are weighted by|n_jobs must not be|splits must be pairs|"
     r"n_jobs= distributes|start processes by the method|"
