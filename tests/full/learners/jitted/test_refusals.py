@@ -46,7 +46,7 @@ def held_out(y, rows):
 ARGUMENTS = [
     (lambda: ridge(np.nan), "lam must be a finite number >= 0, got nan"),
     (lambda: cox(-1.0), "lam must be a finite number >= 0, got -1.0"),
-    (lambda: lasso("0.1"), "lam must be a positive number, got '0.1': use scikit-learn"),
+    (lambda: lasso("0.1"), "lam must be a positive number, got '0.1': use 'logistic:0'"),
     (lambda: kernel_ridge(0.0), "lam must be a positive number, got 0.0"),
     *((lambda made=made: made("flat"), "priors='flat' is unknown: use one of empirical, equal")
       for made in (qda, gaussian_nb)),
