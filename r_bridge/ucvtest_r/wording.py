@@ -123,7 +123,7 @@ class RDoor(Door):
 
     def code(self, value: Any) -> str:
         """A value as it is typed: texts in double quotes."""
-        return f'"{value}"' if isinstance(value, str) else self.shown(value)
+        return f'"{value}"' if isinstance(value, str) else self.excerpt(value)
 
     def call(self, name: str, *arguments: str) -> str:
         """Its function in R."""
@@ -135,16 +135,16 @@ class RDoor(Door):
         """A column of a list."""
         return f"{ARGUMENTS.get(name, name)}${key:.60}"
 
-    def shown(self, value: Any) -> str:
+    def excerpt(self, value: Any) -> str:
         """A value as R prints it: labels that are whole numbers without a fraction."""
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, tuple):
-            return f"c({', '.join(map(self.shown, value))})"
+            return f"c({', '.join(map(self.excerpt, value))})"
         if isinstance(value, float):
             return f"{value:.15g}"
         if value is None or isinstance(value, bool):
             return VALUES[str(value)]
-        return super().shown(value)
+        return super().excerpt(value)
 
     def cause_of(self, error: BaseException) -> str:
         """What the R function said."""

@@ -83,7 +83,9 @@ class ShellDoor(Door):
         command = COMMANDS.get(name)
         if command is None:
             return super().call(name, *arguments).removeprefix("uv.")
-        return " ".join([command, *(each for each in arguments if each.startswith("--"))])
+        return " ".join(
+            [command, *(argument for argument in arguments if argument.startswith("--"))]
+        )
 
     def item(self, name: str, key: Any) -> str:
         """A column of the file."""

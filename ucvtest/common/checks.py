@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import numpy as np
 
 from ucvtest.common.exceptions import UNUSABLE
-from ucvtest.common.words import alternatives, arg, shown
+from ucvtest.common.words import alternatives, arg, excerpt
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ def is_number(value: Any) -> bool:
 def as_integer(name: str, value: Any) -> int:
     """The value as an int, refused unless `is_integer` is true of it."""
     if not is_integer(value):
-        raise ValueError(f"{arg(name)} must be an integer, got {shown(value)}")
+        raise ValueError(f"{arg(name)} must be an integer, got {excerpt(value)}")
     return int(value)
 
 
@@ -69,7 +69,7 @@ def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e
     """Refuse anything but a number between two limits; the default limits have finite squares."""
     if not is_number(value) or not low <= value <= high:
         limits = f" between {low:g} and {high:g}" if (low, high) != (-1e100, 1e100) else ""
-        raise ValueError(f"{arg(name)} must be a finite number{limits}, got {shown(value)}")
+        raise ValueError(f"{arg(name)} must be a finite number{limits}, got {excerpt(value)}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
@@ -130,9 +130,9 @@ def declared(name: str, value: Any, declaration: Any, default: Any = Parameter.e
             low, high = limits.low, limits.high
             if low < value < high or (limits.ends and value in (low, high)):
                 return value.item() if isinstance(value, np.generic) else value
-    none = [shown(None)] if NoneType in kinds and default is not None else []
+    none = [excerpt(None)] if NoneType in kinds and default is not None else []
     if not ranges:
-        listed = ", ".join(words) + "".join(f", or {each}" for each in none)
+        listed = ", ".join(words) + "".join(f", or {word}" for word in none)
         raise ValueError(f"{arg(name, value)} is unknown: use one of {listed}")
     in_words = {int: "an integer", float: "a finite number"}
     listed = alternatives(
@@ -147,7 +147,7 @@ def declared(name: str, value: Any, declaration: Any, default: Any = Parameter.e
     )
     remedy = "leave it out" if default is None else f"use {default!r}"
     remedy = "" if default is Parameter.empty else f": {remedy}"
-    raise ValueError(f"{arg(name)} must be {listed}, got {shown(value)}{remedy}")
+    raise ValueError(f"{arg(name)} must be {listed}, got {excerpt(value)}{remedy}")
 
 
 def undeclared(declaration: Any) -> Any:
@@ -173,15 +173,17 @@ def _remark(value: Any, kind: type, limits: Between) -> str:
 
 def check_fields(record: Any) -> None:
     """Refuse fields of a dataclass outside of the ranges that their types declare."""
-    for each in fields(record):
-        value = declared(each.name, getattr(record, each.name), each.type, each.default)
-        object.__setattr__(record, each.name, value)
+    for option in fields(record):
+        value = declared(option.name, getattr(record, option.name), option.type, option.default)
+        object.__setattr__(record, option.name, value)
 
 
 def check_switch(name: str, value: Any) -> None:
     """Refuse anything but True and False: an array is neither."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{arg(name)} must be {shown(True)} or {shown(False)}, got {shown(value)}")
+        raise ValueError(
+            f"{arg(name)} must be {excerpt(True)} or {excerpt(False)}, got {excerpt(value)}"
+        )
 
 
 LARGEST = 1e70
@@ -287,13 +289,20 @@ def named_options(wrapped_callable: Callable[P, R]) -> Callable[P, R]:
             called = _called(wrapped_callable, args)
             check_options(wrapped_callable, called, kwargs)
             raise TypeError(f"{called}: {error}") from None
-        for each in parameters:
-            if each.name in bound:
-                declared(each.name, bound[each.name], each.annotation, each.default)
+        for parameter in parameters:
+            if parameter.name in bound:
+                declared(
+                    parameter.name,
+                    bound[parameter.name],
+                    parameter.annotation,
+                    parameter.default,
+                )
         return wrapped_callable(*args, **kwargs)
 
-    shown = [each.replace(annotation=undeclared(each.annotation)) for each in parameters]
-    vars(checked)["__signature__"] = wrapped_signature.replace(parameters=shown)
+    undeclared_parameters = [
+        parameter.replace(annotation=undeclared(parameter.annotation)) for parameter in parameters
+    ]
+    vars(checked)["__signature__"] = wrapped_signature.replace(parameters=undeclared_parameters)
     return checked
 
 

@@ -100,7 +100,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]  # joblib is not typed
             # Learners of other languages state it themselves.
             return list(value.content_of_learner)
         if is_dataclass(value):
-            return [kind, *([each.name, getattr(value, each.name)] for each in fields(value))]
+            return [kind, *([part.name, getattr(value, part.name)] for part in fields(value))]
         if hasattr(value, "get_params"):
             return [kind, value.get_params(deep=False)]
         if hasattr(value, "tocsr"):
@@ -131,10 +131,14 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]  # joblib is not typed
             return [name, _source(code)]
         # The source of a class, and the global variables that its methods read.
         members = vars(code)
-        methods = [getattr(each, "fget", getattr(each, "func", each)) for each in members.values()]
+        methods = [
+            getattr(member, "fget", getattr(member, "func", member)) for member in members.values()
+        ]
         methods = [getattr(method, "__wrapped__", method) for method in methods]
         # Those that dataclass makes have no source, and follow from that of the class.
-        methods = [each for each in methods if isinstance(each, FunctionType) and _finds(each)]
+        methods = [
+            method for method in methods if isinstance(method, FunctionType) and _finds(method)
+        ]
         text: Any = _source(code) if _finds(code) or not methods else None
         if text is None:
             # In a notebook, functions have a source, and classes do not.

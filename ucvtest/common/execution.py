@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.checks import check_workers, is_integer
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 
 SHOW_SECONDS = 1.0
 """Least seconds between two computations of the answer so far; each takes milliseconds."""
@@ -45,7 +45,7 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
         rng = int(np.random.SeedSequence().generate_state(1)[0])
     if not is_integer(rng):
         raise ValueError(
-            f"{arg('rng')} must be {shown(None)}, an integer or a numpy Generator, got "
+            f"{arg('rng')} must be {excerpt(None)}, an integer or a numpy Generator, got "
             f"{type(rng).__name__}"
         )
     if rng < 0:

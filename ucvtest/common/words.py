@@ -48,7 +48,7 @@ class Door:
         """One of the columns that an argument has by name."""
         return f"{name}[{key!r:.60}]"
 
-    def shown(self, value: Any) -> str:
+    def excerpt(self, value: Any) -> str:
         """The beginning of a value that a user passed."""
         return f"{value!r:.60}"
 
@@ -78,8 +78,8 @@ def same_door() -> Callable[[], AbstractContextManager[None]]:
 
 def alternatives(words: Iterable[str]) -> str:
     """Words as in ``"'a', 'b' or 'c'"``."""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
+    *first_words, last = words
+    return f"{', '.join(first_words)} or {last}" if first_words else last
 
 
 def arg(name: str, *values: Any) -> str:
@@ -102,9 +102,9 @@ def item(name: str, key: Any) -> str:
     return _doors[-1].item(name, key)
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """The beginning of a value that a user passed."""
-    return _doors[-1].shown(value)
+    return _doors[-1].excerpt(value)
 
 
 def cause_of(error: BaseException) -> str:

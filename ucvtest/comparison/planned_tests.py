@@ -25,7 +25,7 @@ from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.needs import Asked, refuse
+from ucvtest.inference.needs import Traits, refuse
 from ucvtest.inference.question import DataQuestion
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.base import Learner
@@ -142,8 +142,8 @@ class Questions:
         class_arguments = dict(spec.own)
         of_rows = {name: class_arguments.pop(name) for name in OF_ROWS if name in class_arguments}
         loss = cls.needs.only_loss if request.loss is None else request.loss
-        asked = Asked(metric=loss, paired=True, contrast=request.contrast)
-        refuse(cls.needs, asked, cls.__name__)
+        traits = Traits(metric=loss, paired=True, contrast=request.contrast)
+        refuse(cls.needs, traits, cls.__name__)
         if of_rows:
             question = cls.question_of(
                 *(request.X, request.y, *(request.learners[name] for name in pair)),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ucvtest.common.checks import check_names, numbered
 from ucvtest.common.equality import ByValue
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.arguments import Ask, Run
 from ucvtest.inference.base import HypothesisTest
@@ -68,7 +68,7 @@ class TestSpec(ByValue):
         for name in ("constructor", "fit"):
             options = getattr(self, name)
             if not isinstance(options, Mapping):
-                raise ValueError(f"{name} must be a mapping of options, got {shown(options)}")
+                raise ValueError(f"{name} must be a mapping of options, got {excerpt(options)}")
             object.__setattr__(self, name, MappingProxyType(dict(options)))
         cls = self.cls
         if self.takes_losses and len(self.constructor) > 1:
@@ -101,7 +101,9 @@ class TestSpec(ByValue):
         {'rho': 0.3}
         """
         if not isinstance(options, Mapping):
-            raise ValueError(f"options must be a mapping of names to values, got {shown(options)}")
+            raise ValueError(
+                f"options must be a mapping of names to values, got {excerpt(options)}"
+            )
         fit_parameters = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
         fit = {name: value for name, value in options.items() if name in fit_parameters}
         constructor_options = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, reworded
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
 from ucvtest.inference.notes import POSITIVE_CLASS, is_reuse_note
 from ucvtest.metrics.named import kind_in_words
@@ -64,7 +64,7 @@ def verdict(comparison: Comparison, alpha: float = 0.05) -> str:
         result.diagnostics.get(POSITIVE_CLASS) for result in comparison.shown_results.values()
     )
     label = next((label for label in positive_labels if label is not None), None)
-    positive = "" if label is None else f" The positive class is {shown(label)}."
+    positive = "" if label is None else f" The positive class is {excerpt(label)}."
     if len(comparison.pairs) == 1:
         adjustment_text = ", p-values adjusted for all metrics," if comparison.across else ""
         return f"At the {level}{adjustment_text} {_of_two(comparison, alpha)}.{positive}"

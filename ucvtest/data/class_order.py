@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.words import shown, term
+from ucvtest.common.words import excerpt, term
 from ucvtest.data.positive_class import json_label, plain_label
 
 COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
@@ -137,6 +137,6 @@ def order_notes(settings: Mapping[str, Any]) -> list[str]:
 def listed_labels(labels: Iterable[Any]) -> str:
     """Labels in their order, in the form for messages and notes."""
     label_texts = [
-        f"{shown(plain_label(label)):.30}" for label in np.asarray(list(labels), dtype=object)
+        f"{excerpt(plain_label(label)):.30}" for label in np.asarray(list(labels), dtype=object)
     ]
     return ", ".join(label_texts[:MOST_SHOWN]) + (", ..." if len(label_texts) > MOST_SHOWN else "")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import check_choice
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 
 GroupWeight = Literal["group", "row"]
 GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
@@ -133,8 +133,8 @@ class Groups:
             if len(groups_of_class) == 1:
                 name = self.labels.tolist()[groups_of_class[0]]
                 raise ValueError(
-                    f"class {shown(label)} is in one group only ({name!r}), which is either learnt "
-                    "from or tested: a class must be in at least two groups; merge it with "
+                    f"class {excerpt(label)} is in one group only ({name!r}), which is either "
+                    "learnt from or tested: a class must be in at least two groups; merge it with "
                     "another class, or leave it out"
                 )
 
@@ -262,7 +262,7 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
     group_number = {name: number for number, name in enumerate(dict.fromkeys(names))}
     if len(group_number) < 2:
         raise ValueError(
-            f"{arg('groups')} names one group only ({shown(names[0])}): at least two are needed"
+            f"{arg('groups')} names one group only ({excerpt(names[0])}): at least two are needed"
         )
     index = np.array([group_number[name] for name in names])
     return Groups(group_labels[np.unique(index, return_index=True)[1]], index)

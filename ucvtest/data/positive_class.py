@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 
 TELLING = ({0, 1}, {-1, 1})
 """Pairs of numbers whose larger one is always the positive class; False and True are equal to 0 and
@@ -57,9 +57,9 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     first, second = (plain_label(label) for label in classes)
     raise ValueError(
         f"{arg('pos_label')} is missing: {ranking_text} a score or a probability of one class, and "
-        f"the labels {shown(first)} and {shown(second)} do not tell which one; pass "
-        f"{arg('pos_label', second)} if high values mean {shown(second)}, or "
-        f"{arg('pos_label', first)} if they mean {shown(first)}"
+        f"the labels {excerpt(first)} and {excerpt(second)} do not tell which one; pass "
+        f"{arg('pos_label', second)} if high values mean {excerpt(second)}, or "
+        f"{arg('pos_label', first)} if they mean {excerpt(first)}"
     )
 
 
@@ -70,7 +70,7 @@ def check_positive_of_metric(classes: Any, metric: str, *, is_named: bool, where
     first, second = map(json_label, classes)
     raise ValueError(
         f"{arg('pos_label')} is missing: {metric} is about one of two classes, and the labels "
-        f"{shown(first)} and {shown(second)} do not tell which one; pass "
+        f"{excerpt(first)} and {excerpt(second)} do not tell which one; pass "
         f"{arg('pos_label', second)}, or {arg('pos_label', first)}{where}"
     )
 
@@ -91,7 +91,7 @@ def check_positive_of_losses(settings: Mapping[str, Any], metric: str) -> None:
 
 def with_positive(estimand: str, positive: Any) -> str:
     """An estimand with its positive class; unchanged if there is no positive class."""
-    return estimand if positive is None else f"{estimand} (positive class {shown(positive)})"
+    return estimand if positive is None else f"{estimand} (positive class {excerpt(positive)})"
 
 
 def positive_setting(positive: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
-from ucvtest.common.words import arg, place, shown, term
+from ucvtest.common.words import arg, excerpt, place, term
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
@@ -681,4 +681,4 @@ def declared_order(y: Any) -> tuple[Any, ...]:
 
 
 def _listed(values: np.ndarray) -> str:
-    return ", ".join(map(shown, values.tolist()))
+    return ", ".join(map(excerpt, values.tolist()))

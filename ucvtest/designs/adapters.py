@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
-from ucvtest.common.words import arg, call, shown, term
+from ucvtest.common.words import arg, call, excerpt, term
 from ucvtest.data.groups import Groups, check_known_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
@@ -147,7 +147,7 @@ def as_design(
         return _Splitter(design, X, y, groups)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
         if not np.ndim(as_array("y", y)):
-            raise ValueError(f"y must contain the response of every observation, got {shown(y)}")
+            raise ValueError(f"y must contain the response of every observation, got {excerpt(y)}")
         # An iterator can be read only once.
         pairs = list(design)
         if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import AtLeast, declared
 from ucvtest.common.memo import memoised
-from ucvtest.common.words import place, shown
+from ucvtest.common.words import excerpt, place
 from ucvtest.data.groups import Groups, check_known_groups
 
 
@@ -40,7 +40,7 @@ class Design:
             is_numeric = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
             if not is_numeric or matrix.ndim != 2:
                 raise ValueError(
-                    f"{name} must be an array of bool of shape (R, n), got {shown(matrix)}: "
+                    f"{name} must be an array of bool of shape (R, n), got {excerpt(matrix)}: "
                     "Design.checked makes one of other matrices"
                 )
         n_resamples, n_obs = self.learning.shape
@@ -117,7 +117,7 @@ class Design:
         ):
             raise ValueError(
                 "splits must be pairs (learning, testing) of row numbers, as scikit-learn's "
-                f"split() yields them, got {shown(splits)}"
+                f"split() yields them, got {excerpt(splits)}"
             )
         rows = [
             (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
@@ -180,7 +180,7 @@ class Design:
                 split, row = np.argwhere(divided)[0]
                 label = groups.labels.tolist()[groups.index[row]]
                 raise ValueError(
-                    f"split {place(split)} of the design {verb} a part of group {shown(label)}: "
+                    f"split {place(split)} of the design {verb} a part of group {excerpt(label)}: "
                     "learning and test sets must contain whole groups"
                 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.groups import Groups, check_known_groups, units_of
 from ucvtest.designs.design import Design
 
@@ -177,7 +177,9 @@ def check_stratify(stratify: Any) -> None:
     # An array would be compared element by element.
     is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
     if stratify is not None and not is_switch:
-        raise ValueError(f"stratify must be {shown(True)} or {shown(False)}, got {shown(stratify)}")
+        raise ValueError(
+            f"stratify must be {excerpt(True)} or {excerpt(False)}, got {excerpt(stratify)}"
+        )
 
 
 def _check_generator(rng: Any) -> None:

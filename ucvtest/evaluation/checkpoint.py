@@ -22,7 +22,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.whole_files import write_whole
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
@@ -129,7 +129,7 @@ class Checkpoint(KnownFits):
             If the name is none, the folder above it does not exist, or it is of something else.
         """
         if not isinstance(path, (str, PathLike)):
-            raise ValueError(f"checkpoint must be the name of a folder, got {shown(path)}")
+            raise ValueError(f"checkpoint must be the name of a folder, got {excerpt(path)}")
         path = Path(path)
         if not path.absolute().parent.is_dir():
             raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
@@ -167,7 +167,9 @@ class Checkpoint(KnownFits):
                 continue
             content, versions = digest(name, value)
             self._question[name] = {"digest": content}
-            self._question |= {f"version of {each}": number for each, number in versions.items()}
+            self._question |= {
+                f"version of {package}": number for package, number in versions.items()
+            }
         if self._header is not None:
             self._refuse_another_call(self._header["asked"])
         self._take()

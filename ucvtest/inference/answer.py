@@ -4,11 +4,11 @@ A method computes in units of losses and returns an `Answer`. `finish` (inferenc
 the `TestResult` of it: status, statistic, p-value, the values of each learner, settings, notes
 about rows, clusters, weights and the positive class, limits, units. With one variance it writes
 
-    each = observed.each                        # the contrast, then each learner behind it
+    contrasts = observed.contrast_and_own    # the contrast, then each learner behind it
     return Answer(
         method="...", estimand="...",
-        estimates=[mean_of(losses) for losses in each],     # the contrast first: one, or three
-        variances=[variance_of(losses) for losses in each],
+        estimates=[mean_of(losses) for losses in contrasts],     # the contrast first: one, or three
+        variances=[variance_of(losses) for losses in contrasts],
         reference="t", df=9.0,                  # or pivot=, a rule of stats/interval_rules
         diagnostics={"fold_means": quantity.value(means), "n_tested": 12},
         tables={"Variances": {"variance": names, "estimate": quantity.square(variances)}},

@@ -22,7 +22,7 @@ from ucvtest.inference.arguments import Run
 from ucvtest.inference.finish import finish
 from ucvtest.inference.from_data import FromData
 from ucvtest.inference.interface import Interface
-from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.inference.options import RunOptions
 from ucvtest.inference.question import (
     LossesQuestion,
@@ -46,7 +46,7 @@ def fit_by(
     """
     parameters = inspect.signature(record).parameters.values()
     # How fits are run comes last, as in docstrings.
-    ordered = sorted(parameters, key=lambda each: each.name in Run.__annotations__)
+    ordered = sorted(parameters, key=lambda parameter: parameter.name in Run.__annotations__)
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
     def filled_in(described: Callable[[Any], None]) -> Callable[Concatenate[Any, P], TestResult]:
@@ -54,8 +54,8 @@ def fit_by(
         def fit(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> TestResult:
             return self._fit(record(*args, **kwargs))
 
-        shown = inspect.Signature([first, *ordered], return_annotation=TestResult)
-        vars(fit)["__signature__"] = shown
+        signature = inspect.Signature([first, *ordered], return_annotation=TestResult)
+        vars(fit)["__signature__"] = signature
         vars(fit)["record"] = record
         return named_options(fit)
 
@@ -134,7 +134,7 @@ class HypothesisTest(FromData, Interface, ABC):
         """Validate the part common to all tests on losses."""
         check_losses(losses)
         # Another choice of learners would not change it.
-        refuse(cls.needs, Asked(given=True, design=losses.design), cls.__name__)
+        refuse(cls.needs, Traits(has_losses=True, design=losses.design), cls.__name__)
         if learner is not None or other is not None:
             difference = losses.difference(0 if learner is None else learner, other)
         elif len(losses.learners) > 1 and not cls.needs.compares:
@@ -172,7 +172,7 @@ class HypothesisTest(FromData, Interface, ABC):
 
         Called once, at the end of the constructor.
         """
-        refuse(self.needs, Asked.of(question), type(self).__name__)
+        refuse(self.needs, Traits.of(question), type(self).__name__)
         self.question = question
         # 0, the default for differences, is a value of every metric and every difference.
         if question.hypothesis.null_value and not self.needs.null_by_options:

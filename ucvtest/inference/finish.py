@@ -65,10 +65,12 @@ def finish(
     units, posterior = Reported(metric.units, question.paired, tested.estimate), answer.posterior
     answers = tested.status == "ok"
     if answer.pvalue is not None:
-        told_it = tested.status == answer.status
-        tested = replace(tested, statistic=units.shown(answer.statistic) if told_it else math.nan)
+        has_own_statistic = tested.status == answer.status
+        tested = replace(
+            tested, statistic=units.reported(answer.statistic) if has_own_statistic else math.nan
+        )
     if metric.units is not None:
-        asked, rule = question.asked_hypothesis, tested.rule
+        hypothesis, rule = question.asked_hypothesis, tested.rule
         if rule is not None:
             shift = 0.0 if question.paired else metric.units.intercept
             rule = ChangedUnits(rule, shift, metric.units.slope)
@@ -82,12 +84,17 @@ def finish(
             variance=units.number("square", tested.variance),
             statistic=statistic,
             null_value=units.number("value", tested.null_value),
-            alternative=OTHER_SIDE[tested.alternative] if units.turns else tested.alternative,
+            alternative=OTHER_SIDE[tested.alternative] if units.reverses else tested.alternative,
             rule=rule,
         )
-        told: dict[str, Any] = dict.fromkeys(("loss", "metric"), metric.units.name)
-        told |= {"null_value": asked.null_value, "alternative": asked.alternative}
-        settings |= {name: x for name, x in told.items() if settings.get(name) is not None}
+        changed_settings: dict[str, Any] = dict.fromkeys(("loss", "metric"), metric.units.name)
+        changed_settings |= {
+            "null_value": hypothesis.null_value,
+            "alternative": hypothesis.alternative,
+        }
+        settings |= {
+            name: x for name, x in changed_settings.items() if settings.get(name) is not None
+        }
     tables, diagnostics = dict(answer.tables), dict(answer.diagnostics)
     if answer.assumption is not None:
         diagnostics = {"assumption": answer.assumption, **diagnostics}
@@ -101,7 +108,7 @@ def finish(
         names = (str(settings["learner"]), str(settings["other"]))
         tables = {"Learners": {"learner": names, "estimate": own[0], "se": own[1]}, **tables}
         for name, column in zip(("estimate", "se"), own, strict=True):
-            cells = units.shown(column)
+            cells = units.reported(column)
             diagnostics |= {f"{name}_learner": cells[0], f"{name}_other": cells[1]}
     if posterior is not None:
         posterior = units.posterior(posterior)
@@ -113,7 +120,7 @@ def finish(
         else:
             tables["Posterior probabilities"] = posterior.table
     shown_tables = {
-        title: {name: units.shown(cells) for name, cells in table.items()}
+        title: {name: units.reported(cells) for name, cells in table.items()}
         for title, table in tables.items()
     }
     for table in shown_tables.values() if metric.units is not None else ():
@@ -151,7 +158,7 @@ def finish(
             "smallest_group": int(sizes.min()),
             "largest_group": int(sizes.max()),
         }
-    higher = metric.greater_is_better if metric.units is None else units.turns
+    higher = metric.greater_is_better if metric.units is None else units.reverses
     if question.observed is not None:
         higher = higher or bool(question.observed.losses.greater_is_better)
     result = TestResult(
@@ -161,10 +168,10 @@ def finish(
         n_obs=question.n_obs if clusters is None else clusters.groups.n_obs,
         n_fits=answer.n_fits if observed is None else observed.n_fits,
         elapsed=elapsed,
-        settings={name: units.shown(x) for name, x in settings.items()},
-        diagnostics={name: units.shown(x) for name, x in diagnostics.items()},
+        settings={name: units.reported(x) for name, x in settings.items()},
+        diagnostics={name: units.reported(x) for name, x in diagnostics.items()},
         tables=shown_tables,
-        pictures={kind: units.shown(picture) for kind, picture in pictures.items()},
+        pictures={kind: units.reported(picture) for kind, picture in pictures.items()},
         better="higher" if higher else "lower",
         interval_name=answer.interval_name,
         null_hypothesis=answer.null_hypothesis,
@@ -225,7 +232,7 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
 def reported_row(question: Question, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with marked quantities and an interval, in the units of results."""
     units = Reported(question.metric.units, question.paired, math.nan)
-    reported = {name: units.shown(x) for name, x in row.items()}
+    reported = {name: units.reported(x) for name, x in row.items()}
     units.turn(reported)
     interval = reported["conf_low"], reported["conf_high"]
     reported["conf_low"], reported["conf_high"] = within(interval, question.range_of("difference"))
@@ -243,7 +250,7 @@ class Reported:
     """Of the loss."""
 
     @property
-    def turns(self) -> bool:
+    def reverses(self) -> bool:
         """Whether the reported number rises where the loss falls."""
         return self.units is not None and self.units.greater_is_better
 
@@ -267,16 +274,16 @@ class Reported:
             case "second_moment":
                 return slope**2 * amount + 2 * shift * slope * self.estimate + shift**2
             case "odd":
-                return 0.0 - amount if self.turns else amount
+                return 0.0 - amount if self.reverses else amount
             case "per_unit":
                 return 0.0 + amount / slope
             case "spread_per_unit":
                 return abs(0.0 + amount / slope)
 
-    def shown(self, marked: Any) -> Any:
+    def reported(self, marked: Any) -> Any:
         """The reported form of a number, cells or a picture, with all its quantities."""
         if isinstance(marked, tuple):
-            return tuple(map(self.shown, marked))
+            return tuple(map(self.reported, marked))
         if not isinstance(marked, Quantity):
             return marked
         if self.units is None:
@@ -288,7 +295,7 @@ class Reported:
             )
         if not isinstance(marked.amount, Picture):
             return self.number(marked.kind, marked.amount)
-        step = -1 if self.turns else 1
+        step = -1 if self.reverses else 1
         layers = [
             replace(
                 layer,
@@ -302,13 +309,13 @@ class Reported:
 
     def posterior(self, posterior: Posterior) -> Posterior:
         """The same probabilities of the reported number."""
-        sides = (posterior.p_left, posterior.p_right)
-        p_left, p_right = sides[::-1] if self.turns else sides
+        outside_rope = (posterior.p_left, posterior.p_right)
+        p_left, p_right = outside_rope[::-1] if self.reverses else outside_rope
         rope = self.number("spread", posterior.rope)
         center = self.number("value", posterior.rope_center)
         return Posterior(p_left, posterior.p_rope, p_right, rope, center)
 
     def turn(self, table: dict[str, Any]) -> None:
         """Exchange the ends of the intervals of a table, where a number turns round."""
-        if self.turns and {"conf_low", "conf_high"} <= set(table):
+        if self.reverses and {"conf_low", "conf_high"} <= set(table):
             table["conf_low"], table["conf_high"] = table["conf_high"], table["conf_low"]

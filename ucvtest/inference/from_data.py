@@ -7,7 +7,7 @@ from ucvtest.common.words import arg
 from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.output import Output
 from ucvtest.inference.arguments import Ask, documented, spelled_out
-from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.inference.question import DataQuestion, by_name, hypothesis_of
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
@@ -140,7 +140,7 @@ class FromData:
         loss = chosen_loss(loss, scoring, metric, weights)
         loss = cls.needs.only_loss if loss is None else loss
         paired = other is not None
-        refuse(cls.needs, Asked(metric=loss, scoring=scoring, paired=paired), cls.__name__)
+        refuse(cls.needs, Traits(metric=loss, scoring=scoring, paired=paired), cls.__name__)
         auc = as_metric(loss, has_classes=True).ranks_pairs
         null_of_one = cls.needs.null_of_auc if auc else math.nan
         hypothesis = hypothesis_of(null_value, alternative, paired=paired, null_of_one=null_of_one)

@@ -91,7 +91,7 @@ class Needs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Traits:
     """What decides whether a test can be asked a question; little is known of it at first."""
 
     metric: Any = None
@@ -105,7 +105,7 @@ class Asked:
     alternative: Alternative = "two-sided"
     clusters: bool = False
     weighted: bool = False
-    given: bool = False
+    has_losses: bool = False
     """Whether losses are given, or will be, so that the test fits nothing."""
     has_values: bool = True
     """Whether more is known than the means of resamples."""
@@ -122,7 +122,7 @@ class Asked:
             alternative=hypothesis.alternative,
             clusters=question.clusters is not None,
             weighted=bool(question.weighted),
-            given=question.problem is None,
+            has_losses=question.problem is None,
             has_values=question.has_values,
             design=question.design if design is None else design,
         )
@@ -194,14 +194,14 @@ def for_set_scores() -> str:
     )
 
 
-def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]:
+def refusals(needs: Needs, traits: Traits, test: str) -> Iterator[tuple[str, str]]:
     """What a test of this name refuses about a question, by name, with the remedy.
 
     This is the table of all refusals that follow from needs. The first is told.
     """
-    kind, design, without = asked.kind, asked.design, needs.without
+    kind, design, without = traits.kind, traits.design, needs.without
     # Rules that learnt nothing come first, because another loss would not help.
-    if not needs.fixed and asked.given and design is not None and not design.learns:
+    if not needs.fixed and traits.has_losses and design is not None and not design.learns:
         yield (
             "fixed rules",
             "the losses are of fixed rules, which have learnt nothing from these observations, "
@@ -209,38 +209,38 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             f"({arg('loss', 'zero_one')}), {call('DeLongTest')} ({arg('loss', 'auc')}) or "
             f"{call('DieboldMarianoTest')} (rows in the order of time)",
         )
-    if "losses" in without and asked.given:
+    if "losses" in without and traits.has_losses:
         yield (
             "losses",
             f"{call(test)} does not accept losses, because it {without['losses']}: make the test "
             "from data",
         )
-    if needs.compares and not needs.time and asked.in_time:
+    if needs.compares and not needs.time and traits.in_time:
         yield (
             "splits in time",
             "the splits go through time (each learns from rows before those that it tests), and "
             f"{call(test)} is for splits of a sample without an order: use "
             f"{call('DieboldMarianoTest')}",
         )
-    if needs.compares and asked.contrast not in needs.contrasts:
+    if needs.compares and traits.contrast not in needs.contrasts:
         yield (
             "contrast",
-            f"{call(test)} tests no {asked.contrast}: use the test 'ustatistic', or "
+            f"{call(test)} tests no {traits.contrast}: use the test 'ustatistic', or "
             f"{arg('contrast', 'difference')}",
         )
     if kind == "metric" and "metric" not in needs.metrics:
         yield (
             "metric",
-            f"{arg('metric', asked.name)} is not for {call(test)}: use {call('UStatisticTest')}, "
+            f"{arg('metric', traits.name)} is not for {call(test)}: use {call('UStatisticTest')}, "
             f"{call('CrossValidationWaldTest')} or {call('HoldOutTest')}, or a loss",
         )
-    if not needs.weights and asked.weighted and asked.given:
+    if not needs.weights and traits.weighted and traits.has_losses:
         yield (
             "weights of losses",
             f"{call(test)} counts rows alike, and these losses are weighted: use "
             f"{call('HoldOutTest')}, for folds {call('CorrectedTTest')}, or leave the weights out",
         )
-    if not needs.weights and asked.weighted:
+    if not needs.weights and traits.weighted:
         yield (
             "weights",
             f"{call(test)} counts rows alike: use {call('UStatisticTest')}, "
@@ -249,29 +249,29 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
         )
     losses = " or ".join(map(repr, needs.metrics))
     is_another_loss = "loss" not in needs.metrics and kind not in (None, *needs.metrics)
-    if is_another_loss and asked.score is not None:
+    if is_another_loss and traits.score is not None:
         scores = " or ".join(repr(SCORE_OF[loss]) for loss in needs.metrics if loss in SCORE_OF)
         yield (
             "score of another loss",
             f"{call(test)} is about {arg('loss', *needs.metrics)} alone, got "
-            f"{arg('scoring', asked.score)}: leave scoring out, or use {scores}",
+            f"{arg('scoring', traits.score)}: leave scoring out, or use {scores}",
         )
     if is_another_loss:
         yield (
             "loss",
-            f"{arg('loss')} must be {losses} for {call(test)}, got {asked.name!r:.60}: leave loss "
+            f"{arg('loss')} must be {losses} for {call(test)}, got {traits.name!r:.60}: leave loss "
             f"out, or make the losses with {arg('loss', *needs.metrics)}",
         )
     if kind == "set_score" and needs.values:
         yield (
             "score of test sets",
-            f"{arg('scoring', asked.name)} is one number for each test set, but {call(test)} needs "
-            f"one for each observation: {for_set_scores()}",
+            f"{arg('scoring', traits.name)} is one number for each test set, but {call(test)} "
+            f"needs one for each observation: {for_set_scores()}",
         )
     if kind == "auc" and "auc" not in needs.metrics:
         auc, remedy = "'auc'", "'zero_one' or 'log'"
-        if asked.scoring is not None:
-            auc = f"{arg('scoring', asked.scoring)}"
+        if traits.scoring is not None:
+            auc = f"{arg('scoring', traits.scoring)}"
             remedy = f"{arg('scoring', 'accuracy', 'neg_log_loss')}"
         if needs.fixed and not needs.time:
             remedy += f", or {call('DeLongTest')}, which is about the AUC"
@@ -280,57 +280,57 @@ def refusals(needs: Needs, asked: Asked, test: str) -> Iterator[tuple[str, str]]
             f"{auc} keeps decision scores, but {call(test)} needs the loss of every observation: "
             f"use {remedy}",
         )
-    if needs.learners == "two" and asked.paired is False:
+    if needs.learners == "two" and traits.paired is False:
         yield "one learner", f"{call(test)} compares two learners: pass {arg('other')}"
-    if needs.learners == "one" and asked.paired is True:
+    if needs.learners == "one" and traits.paired is True:
         yield (
             "two learners",
             f"{call(test)} does not compare learners: leave {arg('other')} out, or use "
             f"{call('InfluenceFunctionTest')}",
         )
-    if needs.clusters == "refused" and asked.clusters and needs.time:
+    if needs.clusters == "refused" and traits.clusters and needs.time:
         yield (
             "clusters in time",
             f"{arg('groups')} does not apply to {call(test)}, which is about rows in the order of "
             f"time: leave it out, or, {blocks()}",
         )
-    if needs.clusters == "refused" and asked.clusters:
+    if needs.clusters == "refused" and traits.clusters:
         yield (
             "clusters",
             f"{arg('groups')} is not supported: {call(test)} assumes independent observations, and "
             "several rows of one patient are not; keep one row for each, or average them",
         )
-    if kind == "set_score" and asked.clusters:
+    if kind == "set_score" and traits.clusters:
         yield (
             "score of test sets of clusters",
-            f"{arg('scoring', asked.name)} is one number for each test set, but a test that allows "
-            f"for groups needs one for each observation: {for_set_scores()}",
+            f"{arg('scoring', traits.name)} is one number for each test set, but a test that "
+            f"allows for groups needs one for each observation: {for_set_scores()}",
         )
-    of_units = asked.clusters and needs.clusters == "units"
-    if kind == "auc" and asked.given and needs.values and of_units:
+    of_units = traits.clusters and needs.clusters == "units"
+    if kind == "auc" and traits.has_losses and needs.values and of_units:
         yield (
             "scores of clusters",
             f"scores with groups need learning sets of groups, which {call(test)} draws itself: "
             "make it from data",
         )
-    if needs.values and not asked.has_values:
+    if needs.values and not traits.has_values:
         yield "means alone", MEANS_ONLY
-    if "null_value" in without and asked.null_value != 0:
+    if "null_value" in without and traits.null_value != 0:
         yield (
             "null value",
-            f"{arg('null_value')} must be 0, got {asked.null_value:g}: {without['null_value']}",
+            f"{arg('null_value')} must be 0, got {traits.null_value:g}: {without['null_value']}",
         )
-    if "alternative" in without and asked.alternative != "two-sided":
-        yield "one-sided", f"{arg('alternative', asked.alternative)} {without['alternative']}"
+    if "alternative" in without and traits.alternative != "two-sided":
+        yield "one-sided", f"{arg('alternative', traits.alternative)} {without['alternative']}"
 
 
-def refuse(needs: Needs, asked: Asked, test: str) -> None:
-    """Refuse a question that a test, or a function, of this name cannot be asked.
+def refuse(needs: Needs, traits: Traits, test: str) -> None:
+    """Refuse a question that a test, or a function, of this name cannot be traits.
 
     Raises
     ------
     ValueError
         If it is in the table of `refusals`.
     """
-    for _, sentence in refusals(needs, asked, test):
+    for _, sentence in refusals(needs, traits, test):
         raise ValueError(sentence)

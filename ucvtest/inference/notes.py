@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ucvtest.common.notes import Note, reworded
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import (
@@ -126,8 +126,8 @@ def turned_aucs(result: TestResult, positive: Any) -> list[str]:
     return [
         Note(
             f"An AUC below 0.5, with its whole interval, was found for {name}: its high scores go "
-            f"with the class that is not {shown(positive)}. If they are meant to, name that class "
-            f"by {arg('pos_label')}.",
+            f"with the class that is not {excerpt(positive)}. If they are meant to, name that "
+            f"class by {arg('pos_label')}.",
             f"The AUC of {name} is below 0.5: is the other class meant ({arg('pos_label')})?",
         )
         for name, high in upper_ends.items()

@@ -20,14 +20,18 @@ MORE_OBSERVATIONS = "test more observations, or use another loss"
 
 
 def status_of_losses(
-    observed: LossDifference, estimate: float, variance: float, rounding: float, asked: Metric
+    observed: LossDifference,
+    estimate: float,
+    variance: float,
+    rounding: float,
+    asked_metric: Metric,
 ) -> str:
     """The reason why these losses give no test, or "ok".
 
     `asked` is the metric of the question, which losses of clusters do not have.
     """
     # Scores may be asked for, and losses be computed.
-    scores = asked.units is not None and asked.units.slope < 0
+    scores = asked_metric.units is not None and asked_metric.units.slope < 0
     metric = observed.losses.metric
     if observed.identical:
         return same_everywhere(
@@ -39,14 +43,14 @@ def status_of_losses(
         return no_value_in_words(observed)
     if math.isnan(estimate) and isinstance(metric, SmoothMetric):
         return NO_VALUE.format(metric.in_words, metric.without_value)
-    if isinstance(asked, SmoothMetric):
-        low, high = range_of(asked)
+    if isinstance(asked_metric, SmoothMetric):
+        low, high = range_of(asked_metric)
         if observed.paired:
             low, high = difference_range((low, high))
         # Linearised values of single test sets can lead out of what the metric can be.
         if not low - rounding <= estimate <= high + rounding:
             of_whom = "difference of the " if observed.paired else ""
-            name = plural(asked.in_words) if observed.paired else asked.in_words
+            name = plural(asked_metric.in_words) if observed.paired else asked_metric.in_words
             return (
                 f"no estimate: the mean of the linearised values, {estimate:.3g}, is not a value "
                 f"that the {of_whom}{name} can have, because few observations are tested at once; "

@@ -279,4 +279,4 @@ def _mapped(
         # What does not depend on labels is computed once.
         return jax.vmap(fit, in_axes=(None, 0))(learning[0], labels)
     block = min(learner.block, len(learning))
-    return jax.lax.map(lambda both: fit(*both), (learning, labels), batch_size=block)
+    return jax.lax.map(lambda pair: fit(*pair), (learning, labels), batch_size=block)

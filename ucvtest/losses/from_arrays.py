@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
@@ -104,7 +104,7 @@ def from_arrays(
            [0.5, 0.5, 0.5]])
     """
     if not isinstance(loss, str):
-        raise ValueError(f"{arg('loss')} must be the name of the loss, got {shown(loss)}")
+        raise ValueError(f"{arg('loss')} must be the name of the loss, got {excerpt(loss)}")
     greater = direction_of(loss, greater_is_better)
     if not greater and known_metric(ALIASES.get(loss, loss)) is not None:
         # Tests know one of several spellings.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.checks import named_options
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_column, check_vector, refuse_missing
 from ucvtest.designs.design import Design
@@ -115,16 +115,16 @@ def _marked(argument: str, user_answers: Any) -> np.ndarray:
         return column.astype(float)
     remedy = (
         "answers that can be partly right are scores: use "
-        f"{call('Losses.from_predictions', shown(None), '...', arg('loss', 'score'))}; with "
+        f"{call('Losses.from_predictions', excerpt(None), '...', arg('loss', 'score'))}; with "
         "several answers to a question, each answer is a row, and the question its group"
     )
     labels = [value for value in dict.fromkeys(unmarked) if isinstance(value, str)]
     if labels:
         compared = " or ".join(
-            f"column == {shown(label)} if {shown(label)} means right" for label in labels[:2]
+            f"column == {excerpt(label)} if {excerpt(label)} means right" for label in labels[:2]
         )
         remedy = f"pass {compared}, and leave out columns that do not belong to a model"
     raise ValueError(
-        f"{argument} contains {listed(unmarked, 3)}, but values must be {shown(True)} or "
-        f"{shown(False)}, or 1 and 0: {remedy}"
+        f"{argument} contains {listed(unmarked, 3)}, but values must be {excerpt(True)} or "
+        f"{excerpt(False)}, or 1 and 0: {remedy}"
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.class_order import (
     COST_ORDER,
     names_classes,
@@ -720,7 +720,7 @@ def _only_class(
         # The share of right answers among them.
         remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
-        f"y has one class only ({shown(labels[0])}), and {arg('metric', metric.name)} needs "
+        f"y has one class only ({excerpt(labels[0])}), and {arg('metric', metric.name)} needs "
         f"two: {remedy}"
     )
 
@@ -752,7 +752,7 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
         classes = [f"not {label}", label]
     else:
         raise ValueError(
-            f"y has one class only ({shown(label)}), which does not tell which class predictions "
+            f"y has one class only ({excerpt(label)}), which does not tell which class predictions "
             f"are about: pass {arg('pos_label')}"
         )
     places = np.full(len(response), classes.index(label))
@@ -786,10 +786,10 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample, rows: Mapping[str, np
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) == 2:
         return
-    asked = arg("metric", metric.name) if metric.linearised else f"{metric.name!r:.60}"
+    asked_metric = arg("metric", metric.name) if metric.linearised else f"{metric.name!r:.60}"
     remedy = "merge classes"
     if metric.ranks_pairs or _ranks_scores(metric):
         remedy += f", or use {arg('pos_label')} for one of them against the rest"
     elif not metric.linearised:
         remedy += f", or use {OTHER_LOSSES}"
-    raise ValueError(f"{asked} needs two classes, but y has {len(classes)}: {remedy}")
+    raise ValueError(f"{asked_metric} needs two classes, but y has {len(classes)}: {remedy}")

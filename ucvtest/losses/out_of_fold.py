@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.sample import refuse_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
@@ -49,8 +49,9 @@ class OutOfFold:
             distinct = list(dict.fromkeys(names))
             if len(distinct) < 2:
                 raise ValueError(
-                    f"{arg('fold')} names one fold only ({shown(distinct[0])}) in repeat {repeat}, "
-                    "but two are needed: leave fold out for rules that were fixed beforehand"
+                    f"{arg('fold')} names one fold only ({excerpt(distinct[0])}) in repeat "
+                    f"{repeat}, but two are needed: leave fold out for rules that were fixed "
+                    "beforehand"
                 )
             if 2 * len(distinct) * len(names) > MAX_BYTES:
                 raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.common.words import arg, item, shown
+from ucvtest.common.words import arg, excerpt, item
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
 from ucvtest.data.positive_class import json_label
 from ucvtest.data.sample import Sample, as_column, refuse_missing
@@ -62,7 +62,7 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
         # How probabilities of the last of two classes give labels.
         example = ""
         if len(classes) == 2:
-            example = f", for example {shown(json_label(classes[1]))} where p > 0.5"
+            example = f", for example {excerpt(json_label(classes[1]))} where p > 0.5"
         raise ValueError(
             f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
             f"{listed(classes)}: pass labels of the same type{example}, or {arg('loss', 'log')} "
@@ -182,7 +182,7 @@ def quoted(name: str) -> str:
 def listed(values: Iterable[Any], most: int = 5) -> str:
     """Labels as a list in messages."""
     distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{shown(value):.30}" for value in distinct[:most])
+    listed_labels = ", ".join(f"{excerpt(value):.30}" for value in distinct[:most])
     return f"{listed_labels}, ..." if len(distinct) > most else listed_labels
 
 

@@ -630,7 +630,7 @@ class LossDifference:
         return values[self.learner] - values[self.other]
 
     @property
-    def each(self) -> "tuple[LossDifference, ...]":
+    def contrast_and_own(self) -> "tuple[LossDifference, ...]":
         """The contrast first, then each of two learners alone."""
         if self.other is None:
             return (self,)

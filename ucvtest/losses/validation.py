@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
-from ucvtest.common.words import arg, call, place, shown
+from ucvtest.common.words import arg, call, excerpt, place
 from ucvtest.data.files import SHEETS, read_table, without_row_numbers
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
@@ -111,7 +111,7 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     if learners is None:
         return tuple(f"learner {learner_number}" for learner_number in range(1, n_learners + 1))
     if not isinstance(learners, Sequence):
-        raise ValueError(f"learners must be {n_learners} different names, got {shown(learners)}")
+        raise ValueError(f"learners must be {n_learners} different names, got {excerpt(learners)}")
     names = tuple(learners)
     strings = not isinstance(learners, str) and all(
         isinstance(name, str) and name.strip() for name in names
@@ -198,7 +198,7 @@ def _check_areas(losses: Any) -> None:
         raise ValueError(f"{arg('loss', 'auc')} needs a target of zeros and ones")
     if not losses.greater_is_better:
         raise ValueError(
-            f"{arg('greater_is_better')} must be {shown(True)} for {arg('loss', 'auc')}, or left "
+            f"{arg('greater_is_better')} must be {excerpt(True)} for {arg('loss', 'auc')}, or left "
             "out"
         )
     # AUCs are not computed again, because that is slow for many small test sets.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.positive_class import plain_label
 
@@ -91,11 +91,11 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise ValueError(f"function must be callable, got {shown(self.function)}")
+            raise ValueError(f"function must be callable, got {excerpt(self.function)}")
         check_choice("output", self.output, self.outputs)
         if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
             raise ValueError(
-                f"bounds must be two finite numbers in order, got {shown(self.bounds)}"
+                f"bounds must be two finite numbers in order, got {excerpt(self.bounds)}"
             )
 
     @property

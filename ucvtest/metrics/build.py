@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion
 from ucvtest.metrics.confusion import ClassRatio
@@ -69,7 +69,7 @@ def _listed(labels: Any) -> list[Any]:
     label_list = labels.tolist() if hasattr(labels, "tolist") else labels
     plain_labels = [*map(json_label, label_list)] if isinstance(label_list, (list, tuple)) else []
     if not plain_labels or len(set(plain_labels)) < len(plain_labels):
-        raise ValueError(f"labels must be a list of different classes, got {shown(labels)}")
+        raise ValueError(f"labels must be a list of different classes, got {excerpt(labels)}")
     return plain_labels
 
 

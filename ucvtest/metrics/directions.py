@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from ucvtest.common.checks import check_switch
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.metrics.means import SCORES_OF_LOSSES
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.recorded import known_metric
@@ -65,7 +65,7 @@ def direction_of(name: str, greater_is_better: Any = None) -> bool:
     if greater_is_better is None and names_a_score(name):
         raise ValueError(
             f"{arg('loss', name)} is the name of a score, but losses should be small: pass "
-            f"{arg('greater_is_better', True)}, or {shown(False)} if smaller values are better"
+            f"{arg('greater_is_better', True)}, or {excerpt(False)} if smaller values are better"
         )
     return _decided("loss", name, greater_is_better)
 
@@ -79,7 +79,7 @@ def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> boo
         If the name is not a name, is unknown and `greater_is_better` is missing, or contradicts it.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ValueError(f"score must be the name of the score, got {shown(name)}")
+        raise ValueError(f"score must be the name of the score, got {excerpt(name)}")
     return _decided("score", name, greater_is_better)
 
 
@@ -89,7 +89,7 @@ def _decided(argument: str, name: str, greater_is_better: bool | None) -> bool:
         if says is None:
             raise ValueError(
                 f"{arg(argument, name)} does not tell whether higher is better: pass "
-                f"{arg('greater_is_better', True)}, or {shown(False)} for errors and losses"
+                f"{arg('greater_is_better', True)}, or {excerpt(False)} for errors and losses"
             )
         return says
     fixed = known_metric(name) is not None or name in SCORES_OF_LOSSES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.metrics.base import Metric, Units
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def losses_where_tested(
 def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
     if not isinstance(loss, Loss):
         raise ValueError(
-            f"{arg('loss')} must be a Loss, got {shown(loss)}: ucvtest.losses.as_loss makes one"
+            f"{arg('loss')} must be a Loss, got {excerpt(loss)}: ucvtest.losses.as_loss makes one"
         )
     n_obs = getattr(sample, "n_obs", None)
     if n_obs is None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ucvtest.common.checks import is_number
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.metrics import confusion, moments, ranks
 from ucvtest.metrics.build import (
     AVERAGES,
@@ -101,7 +101,7 @@ def fbeta(
     ('fbeta(2)', 0.667)
     """
     if not is_number(beta) or not beta > 0:
-        raise ValueError(f"beta must be a number above 0, got {shown(beta)}")
+        raise ValueError(f"beta must be a number above 0, got {excerpt(beta)}")
     class_ratio = confusion.f_beta(float(beta))
     name = f"fbeta({written(float(beta))})"
     return of_classes(name, f"F{beta:g}", class_ratio, average, labels)
@@ -223,7 +223,7 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     """
     if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ValueError(
-            f"weights must be 'linear', 'quadratic' or {shown(None)}, got {shown(weights)}"
+            f"weights must be 'linear', 'quadratic' or {excerpt(None)}, got {excerpt(weights)}"
         )
     name = "kappa" if weights is None else f"kappa_{weights}"
     kappa_in_words = (
@@ -260,7 +260,7 @@ def net_benefit(threshold: float) -> SmoothMetric:
     0.35
     """
     if not is_number(threshold) or not 0 < threshold < 1:
-        raise ValueError(f"threshold must lie between 0 and 1, got {shown(threshold)}")
+        raise ValueError(f"threshold must lie between 0 and 1, got {excerpt(threshold)}")
     q = float(threshold)
     benefit_of_table = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
@@ -306,7 +306,7 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
     0.5
     """
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
-        raise ValueError(f"max_fpr must be above 0 and at most 1, got {shown(max_fpr)}")
+        raise ValueError(f"max_fpr must be above 0 and at most 1, got {excerpt(max_fpr)}")
     largest_fpr = float(max_fpr)
     area = partial(ranks.partial_area, max_fpr=largest_fpr)
     return of_ranks(

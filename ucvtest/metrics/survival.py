@@ -21,7 +21,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import is_number
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.output import SURVIVAL_OUTPUTS
 from ucvtest.data.survival_response import as_survival
 from ucvtest.data.survival_times import SurvivalTimes
@@ -336,7 +336,7 @@ def integrated_brier(times: Any) -> SurvivalMetric:
     """
     grid = as_numbers("times", list(times) if isinstance(times, Iterable) else times)
     if grid.ndim != 1 or len(grid) < 2 or not (np.diff(grid) > 0).all():
-        raise ValueError(f"times must be two numbers or more, ascending, got {shown(times)}")
+        raise ValueError(f"times must be two numbers or more, ascending, got {excerpt(times)}")
     points = tuple(_time("times", time) for time in grid.tolist())
     name = f"integrated_brier({','.join(map(written, points))})"
     metric_in_words = f"integrated Brier score from {points[0]:g} to {points[-1]:g}"
@@ -409,5 +409,5 @@ def _made_for(values: Any) -> Callable[[Any], OfTimes]:
 
 def _time(name: str, value: Any) -> float:
     if not is_number(value) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a time above 0, got {shown(value)}")
+        raise ValueError(f"{name} must be a time above 0, got {excerpt(value)}")
     return float(value)

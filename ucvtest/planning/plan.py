@@ -22,7 +22,7 @@ from ucvtest.common.float64 import check_platform
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg, call
 from ucvtest.data.positive_class import with_positive
-from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.metrics.ranges import range_of
@@ -315,7 +315,7 @@ def _plan_for_rules(
             f"losses of learners cannot be planned without the data: pass {arg('X')} and y, or "
             f"losses from {call('Losses.from_predictions')}"
         )
-    refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "plan")
+    refuse(Needs(designs=""), Traits(clusters=losses.groups is not None), "plan")
     if learner is None:
         if len(losses.learners) > 2:
             raise ValueError(

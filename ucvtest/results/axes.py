@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_number
 from ucvtest.common.whole_files import replacing
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def known_axes(ax: Any, size: tuple[float, float]) -> "Axes":
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise ValueError(f"ax must be matplotlib Axes, got {shown(ax)}: use pyplot.subplots()[1]")
+        raise ValueError(f"ax must be matplotlib Axes, got {excerpt(ax)}: use pyplot.subplots()[1]")
     return ax
 
 
@@ -72,13 +72,13 @@ def save_figure(
         raise ImportError(MISSING) from error
     figure = Figure(figsize=size, layout="constrained")
     if not isinstance(path, (str, PathLike)):
-        raise ValueError(f"path must be the name of a file, got {shown(path)}")
+        raise ValueError(f"path must be the name of a file, got {excerpt(path)}")
     if not str(path):
         raise ValueError("path is empty: name a file, such as 'result.png'")
     suffix, file_types = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
     if suffix and suffix not in file_types:
         raise ValueError(
-            f"path must end in one of .{', .'.join(sorted(file_types))}, got {shown(path)}"
+            f"path must end in one of .{', .'.join(sorted(file_types))}, got {excerpt(path)}"
         )
     check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from ucvtest.common.checks import Between, check_number, check_switch, declared, is_number
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
@@ -257,7 +257,7 @@ def noninferiority(
     common_fields = _common(result, alpha, "noninferiority")
     least_margin, units = (1, "a ratio above 1") if result.contrast == "ratio" else (0, "above 0")
     if not is_number(margin) or not margin > least_margin:
-        raise ValueError(f"{arg('margin')} must be {units}, got {shown(margin)}")
+        raise ValueError(f"{arg('margin')} must be {units}, got {excerpt(margin)}")
     paired = result.settings.get("other") is not None
     centre = result.same if paired else result.null_value
     if math.isnan(centre):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ucvtest.common.checks import Level, declared, named_options
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.notes import in_brief
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.results.fields import (
     Better,
     ConfidenceInterval,
@@ -310,7 +310,7 @@ class TestResult(Saved):
 
         if high is None:
             raise ValueError(
-                f"equivalence needs two bounds, low and high, got {shown(low)} alone: pass both, "
+                f"equivalence needs two bounds, low and high, got {excerpt(low)} alone: pass both, "
                 "as in equivalence(-0.05, 0.05), or for a ratio equivalence(0.8, 1.25)"
             )
         return equivalence(self, low, high, alpha=alpha)

@@ -18,7 +18,7 @@ from ucvtest.common.checks import check_format_version
 from ucvtest.common.equality import ByValue
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.notes import lines_of, with_lines
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
@@ -78,7 +78,7 @@ class Saved(ByValue):
                 # Text for a list would be read letter by letter.
                 read = data[name] if isinstance(data[name], str) else value
                 if not _has_type(read, hints.get(name, Any)):
-                    raise TypeError(f"{name} is of another type: got {shown(read)}")
+                    raise TypeError(f"{name} is of another type: got {excerpt(read)}")
             restored = cls(**values)
             # Deeper parts, such as settings and tables, are used when they are shown.
             str(restored.summary() if hasattr(restored, "summary") else restored)

@@ -308,7 +308,7 @@ def limit_notes(result: TestResult, alpha: float) -> list[str]:
     held_interval = holding(interval, result.estimate, result.alternative, alpha)
     level, notes = f"{percent(1 - alpha)} {result.interval_name}", []
     ends = zip(interval, held_interval, strict=True)
-    if any(math.isfinite(end) and abs(end - held) > UNSEEN for end, held in ends):
+    if any(math.isfinite(limit) and abs(limit - held) > UNSEEN for limit, held in ends):
         notes.append(
             f"The {level} of the method leaves out its own estimate, and was extended to it."
         )

@@ -37,12 +37,12 @@ def test_a_door_is_open_in_its_context_alone() -> None:
     with pytest.raises(ValueError, match="n_folds must be an integer, got True"):
         uv.designs.KFold(True)
     with in_worker():
-        assert words.shown(True) == "TRUE"
+        assert words.excerpt(True) == "TRUE"
 
 
 def test_tokens_are_written_when_a_message_is_made() -> None:
     # Constants of modules are made at import, when no door is open.
-    tokens = {"arg", "call", "item", "shown", "place", "term", "cause_of", "has"}
+    tokens = {"arg", "call", "item", "excerpt", "place", "term", "cause_of", "has"}
     early = []
     for path in sorted((ROOT / "ucvtest").rglob("*.py")):
         waiting: list[ast.AST] = [ast.parse(path.read_text())]

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
 from tests.support.samples import SMALL
-from ucvtest.inference.needs import FOR_FIXED_RULES, Asked, Needs, refusals, refuse
+from ucvtest.inference.needs import FOR_FIXED_RULES, Needs, Traits, refusals, refuse
 from ucvtest.methods.registry import TESTS
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.named import as_smooth_metric
@@ -65,51 +65,54 @@ def means_alone(cls: Any) -> Any:
 
 F1, R2 = as_smooth_metric("f1"), chosen_loss(None, "r2")
 
-QUESTIONS: dict[str, tuple[Asked, Callable[[Any], Any]]] = {
+QUESTIONS: dict[str, tuple[Traits, Callable[[Any], Any]]] = {
     "fixed rules": (
-        Asked(given=True, design=OF_RULES),
+        Traits(has_losses=True, design=OF_RULES),
         lambda cls: from_losses(cls, given(cls, fold=None)),
     ),
-    "losses": (Asked(given=True), lambda cls: from_losses(cls, given(cls))),
-    "splits in time": (Asked(metric=LOSSES["zero_one"], paired=True, design=FORWARD), in_time),
+    "losses": (Traits(has_losses=True), lambda cls: from_losses(cls, given(cls))),
+    "splits in time": (Traits(metric=LOSSES["zero_one"], paired=True, design=FORWARD), in_time),
     "contrast": (
-        Asked(contrast="ratio"),
+        Traits(contrast="ratio"),
         lambda cls: uv.compare(X, Y, LEARNERS, cls.method_name, contrast="ratio"),
     ),
     "metric": (
-        Asked(metric=F1, given=True),
+        Traits(metric=F1, has_losses=True),
         lambda cls: from_losses(cls, uv.Losses.from_predictions(Y, LABELS, metric="f1", fold=FOLD)),
     ),
     "weights of losses": (
-        Asked(weighted=True, given=True),
+        Traits(weighted=True, has_losses=True),
         lambda cls: from_losses(cls, given(cls, "zero_one", sample_weight=1.0 + FOLD)),
     ),
-    "weights": (Asked(weighted=True), lambda cls: made(cls, weights={"fit": 1.0 + FOLD})),
-    "score of another loss": (Asked(metric=R2, scoring="r2"), lambda cls: made(cls, scoring="r2")),
-    "loss": (Asked(metric="log", given=True), lambda cls: from_losses(cls, given(cls, "log"))),
+    "weights": (Traits(weighted=True), lambda cls: made(cls, weights={"fit": 1.0 + FOLD})),
+    "score of another loss": (Traits(metric=R2, scoring="r2"), lambda cls: made(cls, scoring="r2")),
+    "loss": (
+        Traits(metric="log", has_losses=True),
+        lambda cls: from_losses(cls, given(cls, "log")),
+    ),
     "score of test sets": (
-        Asked(metric=R2, scoring="r2"),
+        Traits(metric=R2, scoring="r2"),
         lambda cls: made(cls, scoring="r2"),
     ),
-    "AUC": (Asked(metric="auc", given=True), lambda cls: from_losses(cls, given(cls, "auc"))),
-    "one learner": (Asked(paired=False), lambda cls: made(cls, 1)),
+    "AUC": (Traits(metric="auc", has_losses=True), lambda cls: from_losses(cls, given(cls, "auc"))),
+    "one learner": (Traits(paired=False), lambda cls: made(cls, 1)),
     "two learners": (
-        Asked(paired=True, given=True),
+        Traits(paired=True, has_losses=True),
         lambda cls: from_losses(cls, given(cls), 0, 1),
     ),
-    "clusters in time": (Asked(clusters=True), lambda cls: made(cls, groups=GROUPS)),
-    "clusters": (Asked(clusters=True), lambda cls: made(cls, groups=GROUPS)),
+    "clusters in time": (Traits(clusters=True), lambda cls: made(cls, groups=GROUPS)),
+    "clusters": (Traits(clusters=True), lambda cls: made(cls, groups=GROUPS)),
     "score of test sets of clusters": (
-        Asked(metric=R2, scoring="r2", clusters=True),
+        Traits(metric=R2, scoring="r2", clusters=True),
         lambda cls: made(cls, scoring="r2", groups=GROUPS),
     ),
     "scores of clusters": (
-        Asked(metric="auc", given=True, clusters=True),
+        Traits(metric="auc", has_losses=True, clusters=True),
         lambda cls: from_losses(cls, given(cls, "auc", groups=GROUPS)),
     ),
-    "means alone": (Asked(has_values=False, given=True), means_alone),
-    "null value": (Asked(null_value=0.2), lambda cls: made(cls, null_value=0.2)),
-    "one-sided": (Asked(alternative="less"), lambda cls: made(cls, alternative="less")),
+    "means alone": (Traits(has_values=False, has_losses=True), means_alone),
+    "null value": (Traits(null_value=0.2), lambda cls: made(cls, null_value=0.2)),
+    "one-sided": (Traits(alternative="less"), lambda cls: made(cls, alternative="less")),
 }
 
 CELLS = [
@@ -138,7 +141,7 @@ def test_every_row_of_the_table_is_asked():
     assert {row for _, row in CELLS} == set(named)
     # Ours without clusters is about time.
     with pytest.raises(ValueError, match=r"^groups is not supported: uv.SignTest assumes"):
-        refuse(Needs(designs=""), Asked(clusters=True), "SignTest")
+        refuse(Needs(designs=""), Traits(clusters=True), "SignTest")
 
 
 def test_the_tests_of_fixed_rules_are_named():

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
-from ucvtest.common.words import arg, shown, term
+from ucvtest.common.words import arg, excerpt, term
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
@@ -157,7 +157,7 @@ def _value(key: str, argument_text: str, hint: Any) -> Any:
         return choices[argument_text] if choices else hint(argument_text)
     except (KeyError, ValueError):
         kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
-        raise ValueError(f"{key} must be {kind}, got {shown(argument_text)}") from None
+        raise ValueError(f"{key} must be {kind}, got {excerpt(argument_text)}") from None
 
 
 def usage(factory: Callable[..., Learner]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import is_integer
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.learners.batching import refuse_pairs
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge, kernel_matrix
 from ucvtest.learners.jitted.ridge import Polynomial, Ridge
@@ -50,7 +50,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     """
     if not has_hat_matrix(learner):
         raise ValueError(
-            f"learner must be ridge(...) or kernel_ridge(...), got {shown(learner)}: others have "
+            f"learner must be ridge(...) or kernel_ridge(...), got {excerpt(learner)}: others have "
             "no fixed hat matrix"
         )
     features = as_numbers("X", X)
@@ -64,7 +64,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     size = n_obs if learn_size is None else learn_size
     if not is_integer(size) or not 1 <= size <= n_obs:
         raise ValueError(
-            f"learn_size must be an integer from 1 to n = {n_obs}, got {shown(learn_size)}"
+            f"learn_size must be an integer from 1 to n = {n_obs}, got {excerpt(learn_size)}"
         )
     refuse_pairs("hat_matrix", n_obs, pair_bytes=16)
     penalty = learner.lam * (size if learner.penalty_scale == "mean" else 1.0)

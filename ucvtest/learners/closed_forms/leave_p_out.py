@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ucvtest.common.checks import is_integer
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.sample import make_sample
 from ucvtest.learners.batching import refuse_pairs, squared_distances
 from ucvtest.learners.jitted.neighbors import knn
@@ -67,7 +67,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
     if not is_integer(learn_size) or not k <= learn_size <= n - 1:
         raise ValueError(
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got "
-            f"{shown(learn_size)}"
+            f"{excerpt(learn_size)}"
         )
     refuse_pairs("knn_leave_p_out", n, pair_bytes=8)
     distance = squared_distances(sample.matrix)

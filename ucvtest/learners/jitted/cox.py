@@ -196,5 +196,5 @@ class Cox(SurvivalLearner, NewtonLearner):
         """That of a learning set by time (n,)."""
         by_time, (unit, _) = data.more, data.shared
         penalty = self.penalty(by_time.x, w, unit)
-        given = by_time.x, w, w * by_time.event, by_time.tied, penalty
-        return PartialLikelihood.of(*given, efron=self.ties == "efron")
+        arrays = by_time.x, w, w * by_time.event, by_time.tied, penalty
+        return PartialLikelihood.of(*arrays, efron=self.ties == "efron")

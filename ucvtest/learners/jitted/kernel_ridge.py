@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.float64 import in_float64, jax, jnp, to_numpy
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import short_name
 from ucvtest.learners.batching import median_centred, padded_size, squared_distances
@@ -87,16 +87,16 @@ class KernelRidge(DualRegression):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be a positive number, got {shown(self.lam)}")
+            raise ValueError(f"lam must be a positive number, got {excerpt(self.lam)}")
         check_choice("kernel", self.kernel, KERNELS)
         if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
             raise ValueError(
-                f"gamma must be a positive number or {shown(None)}, got {shown(self.gamma)}"
+                f"gamma must be a positive number or {excerpt(None)}, got {excerpt(self.gamma)}"
             )
         if not (is_number(self.degree) and self.degree > 0):
-            raise ValueError(f"degree must be a positive number, got {shown(self.degree)}")
+            raise ValueError(f"degree must be a positive number, got {excerpt(self.degree)}")
         if not is_number(self.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {shown(self.coef0)}")
+            raise ValueError(f"coef0 must be a finite number, got {excerpt(self.coef0)}")
         check_scale(self.penalty_scale)
 
     @property

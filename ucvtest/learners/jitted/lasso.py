@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer, is_number
 from ucvtest.common.float64 import to_device
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale, short_name
 from ucvtest.learners.batching import padded_rows, power_of_two
@@ -154,7 +154,7 @@ class PenalizedLogistic(JittedLearner):
     def __post_init__(self) -> None:
         if not (is_number(self.lam) and self.lam > 0):
             raise ValueError(
-                f"lam must be a positive number, got {shown(self.lam)}: "
+                f"lam must be a positive number, got {excerpt(self.lam)}: "
                 "use 'logistic:0' for a fit without penalty"
             )
         if not (is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
@@ -164,7 +164,7 @@ class PenalizedLogistic(JittedLearner):
             )
         if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(
-                f"max_iter must be a positive integer, got {shown(self.max_iter)}: "
+                f"max_iter must be a positive integer, got {excerpt(self.max_iter)}: "
                 "200 is the default"
             )
         check_scale(self.penalty_scale)

@@ -123,8 +123,8 @@ class RidgeLogistic(NewtonLearner):
     ) -> jax.Array:
         """Coefficients (q,) in some precision, or others if there are no coefficients."""
         penalty = jnp.concatenate([jnp.zeros(1), self.penalty(data.x[:, 1:], w, data.shared)])
-        given = (array.astype(dtype) for array in (data.x, data.y, w, penalty))
-        b = minimise(derivatives(*given), begin.astype(dtype), self.max_iter, tolerance)
+        inputs = (array.astype(dtype) for array in (data.x, data.y, w, penalty))
+        b = minimise(derivatives(*inputs), begin.astype(dtype), self.max_iter, tolerance)
         return jnp.where(jnp.isnan(b), begin if otherwise is None else otherwise, b)
 
 
@@ -139,9 +139,9 @@ def derivatives(x: jax.Array, y: jax.Array, w: jax.Array, penalty: jax.Array) ->
     first, second = jax.vmap(slope), jax.vmap(jax.grad(slope))
     pairs = products(x)
 
-    def both(b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def first_and_second(b: jax.Array) -> tuple[jax.Array, jax.Array]:
         eta = x @ b
         hessian = symmetric((w * second(eta, y)) @ pairs, len(b))
         return (w * first(eta, y)) @ x + penalty * b, hessian + jnp.diag(penalty)
 
-    return both
+    return first_and_second

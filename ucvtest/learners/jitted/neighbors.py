@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import in_float64
-from ucvtest.common.words import arg, shown, term
+from ucvtest.common.words import arg, excerpt, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
@@ -117,7 +117,7 @@ class NearestNeighbors(JittedLearner):
 
     def __post_init__(self) -> None:
         if not is_integer(self.k) or self.k < 1:
-            raise ValueError(f"k must be a positive integer, got {shown(self.k)}")
+            raise ValueError(f"k must be a positive integer, got {excerpt(self.k)}")
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice, is_integer
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
 
@@ -21,10 +21,10 @@ def check_scale(scale: str) -> None:
 def check_penalty(lam: float, scale: str, max_iter: Any = 1) -> None:
     """Refuse penalties that are negative, unknown scales, and fits without a step."""
     if not (np.isfinite(lam) and lam >= 0):
-        raise ValueError(f"lam must be a finite number >= 0, got {shown(lam)}")
+        raise ValueError(f"lam must be a finite number >= 0, got {excerpt(lam)}")
     check_scale(scale)
     if not is_integer(max_iter) or max_iter < 1:
-        raise ValueError(f"max_iter must be a positive integer, got {shown(max_iter)}")
+        raise ValueError(f"max_iter must be a positive integer, got {excerpt(max_iter)}")
 
 
 def check_without_penalty(
@@ -44,4 +44,4 @@ def as_penalty(lam: Any) -> float:
     try:
         return float(lam)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"lam must be a number, got {shown(lam)}") from None
+        raise ValueError(f"lam must be a number, got {excerpt(lam)}") from None

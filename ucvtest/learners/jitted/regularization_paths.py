@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.lasso import PenalizedLogistic, lasso
@@ -104,7 +104,7 @@ def _penalties(lams: Any, largest: float, smallest: float) -> list[float]:
         return [float(f"{lam:.4g}") for lam in np.geomspace(largest, smallest, lams)]
     penalties = as_numbers("lams", lams)
     if penalties.ndim != 1 or len(np.unique(penalties)) < len(penalties) or not len(penalties):
-        raise ValueError(f"lams must be different penalties in a row, got {shown(lams)}")
+        raise ValueError(f"lams must be different penalties in a row, got {excerpt(lams)}")
     return [float(lam) for lam in penalties]
 
 

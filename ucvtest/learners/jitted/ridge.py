@@ -9,7 +9,7 @@ from numpy.polynomial.legendre import legvander
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import jax, jnp, to_numpy
-from ucvtest.common.words import shown
+from ucvtest.common.words import excerpt
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale, short_name
@@ -224,7 +224,7 @@ def polynomial(
     'polynomial:3,0.1'
     """
     if not is_integer(degree) or degree < 1:
-        raise ValueError(f"degree must be a positive integer, got {shown(degree)}")
+        raise ValueError(f"degree must be a positive integer, got {excerpt(degree)}")
     return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
 
 

@@ -82,9 +82,9 @@ class PartialLikelihood(NamedTuple):
     def _called(self, function: Callable[..., Any], b: jax.Array) -> Any:
         """A function of learning sets side by side, for this one."""
         efron = not isinstance(self.share, tuple)
-        given = *self.tied, *([self.share] if efron else [])
+        ties = *self.tied, *([self.share] if efron else [])
         side_by_side = batch_last(partial(function, bool(self.tied), efron))
-        return side_by_side(b, self.x, self.w, self.died, *given)
+        return side_by_side(b, self.x, self.w, self.died, *ties)
 
 
 # In the following, all arrays have the learning sets as their last axis.

@@ -209,8 +209,8 @@ class CrossValidationWaldTest(ResamplingTest):
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
-        each = [_fold_variances(contrast) for contrast in observed.each]
-        variances, status = each[0], "ok"
+        fold_variances = [_fold_variances(contrast) for contrast in observed.contrast_and_own]
+        variances, status = fold_variances[0], "ok"
         if not (observed.identical or variances[variance] > 0):
             status = without_spread(observed)
             if variances["all_pairs"] > 0:
@@ -220,8 +220,8 @@ class CrossValidationWaldTest(ResamplingTest):
         return Answer(
             method="Cross-validation Wald test",
             estimand=f"{of_whom} (average over the rules of this {n_folds}-fold cross-validation)",
-            estimates=[float(contrast.values.mean()) for contrast in observed.each],
-            variances=[own[variance] / n_obs for own in each],
+            estimates=[float(contrast.values.mean()) for contrast in observed.contrast_and_own],
+            variances=[own[variance] / n_obs for own in fold_variances],
             reference="normal",
             status=status,
             settings={"variance": variance},

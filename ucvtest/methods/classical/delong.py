@@ -253,14 +253,19 @@ class DeLongTest(ResamplingTest):
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
         scores = observed.values_by_learner
         areas = [] if tested.few else [tested.placements(row) for row in scores.values()]
-        each: list[Any] = areas
+        contrast_and_own: list[Any] = areas
         if observed.paired and areas:
-            each = [areas[0] - areas[1], *areas]
+            contrast_and_own = [areas[0] - areas[1], *areas]
         # The logit scale is for one learner, also for each of two in the table.
         by_logit = options.interval != "wald"
         logit = by_logit and not observed.paired
-        status, df = tested.status, each[0].df if each else math.nan
-        if each and status == "ok" and each[0].variance == 0 and not observed.identical:
+        status, df = tested.status, contrast_and_own[0].df if contrast_and_own else math.nan
+        if (
+            contrast_and_own
+            and status == "ok"
+            and contrast_and_own[0].variance == 0
+            and not observed.identical
+        ):
             status = RANKED_ALIKE
             if observed.paired and not observed.design.learns:
                 first, second = map(midranks, scores.values())
@@ -269,8 +274,8 @@ class DeLongTest(ResamplingTest):
         return Answer(
             method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self.in_words(observed, "conditional") + _pooled(n_folds),
-            estimates=[area.mean for area in each] or unknown(observed),
-            variances=[area.variance for area in each] or unknown(observed),
+            estimates=[area.mean for area in contrast_and_own] or unknown(observed),
+            variances=[area.variance for area in contrast_and_own] or unknown(observed),
             reference=reference_of(df),
             df=df,
             logit=logit,

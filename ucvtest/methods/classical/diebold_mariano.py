@@ -167,7 +167,7 @@ class DieboldMarianoTest(ResamplingTest):
                 f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
                 "earlier rows"
             )
-        means = [float(each.values.mean()) for each in observed.each]
+        means = [float(contrast.values.mean()) for contrast in observed.contrast_and_own]
         # Autocovariances up to the horizon have too few terms to be estimated.
         too_long, status = 3 * horizon > n, "ok"
         if too_long:
@@ -179,7 +179,8 @@ class DieboldMarianoTest(ResamplingTest):
             )
         else:
             variances = [
-                variance_of_mean(each.values, horizon, options.variance) for each in observed.each
+                variance_of_mean(contrast.values, horizon, options.variance)
+                for contrast in observed.contrast_and_own
             ]
             # The variance of a constant difference is 0 up to rounding, on either side.
             rounding = ROUNDING * float(np.abs(observed.values).max())

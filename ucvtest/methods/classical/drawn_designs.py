@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -16,7 +16,7 @@ from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.arguments import Ask
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.needs import Asked, refuse
+from ucvtest.inference.needs import Traits, refuse
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.metrics.names import wants_every_class
 
@@ -99,7 +99,7 @@ class DrawnDesignTest(HypothesisTest):
         drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
         clusters = None if self.by_rows else self.question.clusters
         units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
-        refuse(self.needs, Asked.of(self.question, units), type(self).__name__)
+        refuse(self.needs, Traits.of(self.question, units), type(self).__name__)
         self._refuse_design(units)
         self.check_test_sets(drawn_design)
         return drawn_design
@@ -167,5 +167,5 @@ def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design:
         remedy = f"use a stratified design{limit} {ours}, or {another_loss}"
     raise ValueError(
         f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the label "
-        f"{shown(label)}, which have no AUC: {remedy}"
+        f"{excerpt(label)}, which have no AUC: {remedy}"
     )

@@ -128,12 +128,12 @@ class LinearisedRules(ABC):
 
     def answer(self, method: str, estimand: str, null_value: float) -> Answer:
         """The answer about the metric, with the values of each rule alone."""
-        each = [type(self)(contrast, self.index) for contrast in self.observed.each]
+        alone = [type(self)(contrast, self.index) for contrast in self.observed.contrast_and_own]
         return Answer(
             method=method,
             estimand=estimand,
-            estimates=[rules.estimate for rules in each],
-            variances=[rules.variance for rules in each],
+            estimates=[rules.estimate for rules in alone],
+            variances=[rules.variance for rules in alone],
             reference="t",
             df=self.df,
             status=self.status,

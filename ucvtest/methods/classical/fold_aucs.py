@@ -71,28 +71,32 @@ def fold_aucs(
     n_pairs = tested.n_pairs
     scores = [_by_repeat(observed, place, n_folds) for place in observed.places]
     areas = [] if labels.few else [tested.pairs(own_scores) for own_scores in scores]
-    each: list[FoldPairs] = areas
+    contrast_and_own: list[FoldPairs] = areas
     if observed.paired and areas:
-        each = [areas[0] - areas[1], *areas]
+        contrast_and_own = [areas[0] - areas[1], *areas]
     edges = [
         _at_edge(tested, area, own_scores, null_value)
         for area, own_scores in zip(areas, scores, strict=False)
     ]
     pivot = edges[0] if edges and not observed.paired else None
-    status = _status(observed, each, labels, n_pairs) if pivot is None else "ok"
+    status = _status(observed, contrast_and_own, labels, n_pairs) if pivot is None else "ok"
     logit = not observed.paired and pivot is None
     pairs_words = folds_in_words(n_folds, n_repeats)
     diagnostics = {**labels.counts, "n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
-    if each and n_repeats > 1:
-        diagnostics["repeat_means"] = each[0].areas
+    if contrast_and_own and n_repeats > 1:
+        diagnostics["repeat_means"] = contrast_and_own[0].areas
     names = [losses.learners[place] for place in observed.places]
     return Answer(
         method="Cross-validation Wald test of the AUC" + labels.by_clusters,
         estimand=f"{of_whom} (pairs within folds, by the rules of this {pairs_words})",
-        estimates=[area.mean for area in each] or unknown(observed),
-        variances=[area.variance for area in each] or unknown(observed),
+        estimates=[area.mean for area in contrast_and_own] or unknown(observed),
+        variances=[area.variance for area in contrast_and_own] or unknown(observed),
         reference="t",
-        df=pivot.df if pivot is not None else each[0].df if each else math.nan,
+        df=pivot.df
+        if pivot is not None
+        else contrast_and_own[0].df
+        if contrast_and_own
+        else math.nan,
         logit=logit,
         pivot=pivot,
         has_se=pivot is None,
@@ -160,15 +164,15 @@ def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np
 
 def _status(
     observed: LossDifference,
-    each: Sequence[FoldPairs],
+    contrast_and_own: Sequence[FoldPairs],
     labels: TestedLabels,
     n_pairs: np.ndarray,
 ) -> str:
-    if not each:
+    if not contrast_and_own:
         return labels.too_few
     if not n_pairs.all():
         return NO_PAIRS
-    fold_pairs = each[0]
+    fold_pairs = contrast_and_own[0]
     if fold_pairs.variance > ROUNDING**2 or observed.identical:
         return "ok"
     return ALIKE_WITHIN_FOLDS if observed.paired and fold_pairs.mean == 0 else RANKED_ALIKE

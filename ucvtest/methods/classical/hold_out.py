@@ -253,7 +253,7 @@ class HoldOutTest(ResamplingTest):
             df = rule.df
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
-        estimates, variances = zip(*map(mean_with_variance, observed.each), strict=True)
+        estimates, variances = zip(*map(mean_with_variance, observed.contrast_and_own), strict=True)
         return Answer(
             method=f"Hold-out {'score' if score else 'binomial' if exact else 't'} test",
             estimand=estimand_of(observed, self._learn_size),
@@ -276,7 +276,9 @@ class HoldOutTest(ResamplingTest):
         """The answer of rows in clusters that are right or wrong."""
         hypothesis = self.question.hypothesis
         shares_of_rules = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
-        estimates, variances = zip(*map(shares_of_rules.estimate_of, observed.each), strict=True)
+        estimates, variances = zip(
+            *map(shares_of_rules.estimate_of, observed.contrast_and_own), strict=True
+        )
         return Answer(
             method=f"Hold-out {shares_of_rules.kind} test by clusters",
             estimand=estimand_of(observed, self._learn_size),

@@ -129,7 +129,8 @@ class McNemarTest(ResamplingTest):
         discordant_rows = discordance(first > 0, second > 0)
         diagnostics = {**discordant_rows.diagnostics, "n_tested": len(first)}
         estimates, variances = zip(
-            *(mean_with_variance(each, clusters) for each in observed.each), strict=True
+            *(mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own),
+            strict=True,
         )
         answer = Answer(
             method="McNemar test of the error rates",

@@ -108,8 +108,11 @@ class NestedCrossValidationTest(ResamplingTest):
     def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""
         folds, testing = nested_folds_of(observed.design), observed.design.testing
-        each = [NestedTerms.of(folds, testing, contrast.values) for contrast in observed.each]
-        terms, factor = each[0], bias_factor(each[0].n_folds)
+        all_terms = [
+            NestedTerms.of(folds, testing, contrast.values)
+            for contrast in observed.contrast_and_own
+        ]
+        terms, factor = all_terms[0], bias_factor(all_terms[0].n_folds)
         _, bound = terms.variance
         units = self.question.metric.units
         scores = units is not None and units.greater_is_better
@@ -117,8 +120,8 @@ class NestedCrossValidationTest(ResamplingTest):
         return Answer(
             method="Nested cross-validation test",
             estimand=self.in_words(observed, "conditional"),
-            estimates=[own_terms.estimate(factor) for own_terms in each],
-            variances=[own_terms.variance[0] for own_terms in each],
+            estimates=[own_terms.estimate(factor) for own_terms in all_terms],
+            variances=[own_terms.variance[0] for own_terms in all_terms],
             reference="normal",
             diagnostics=_diagnostics(terms, bound),
             notes=_notes(terms, bound),

@@ -105,7 +105,7 @@ class TestedLabels:
 
 def unknown(observed: LossDifference) -> list[float]:
     """Estimates, or variances, where a class has too few observations for any."""
-    return [math.nan] * len(observed.each)
+    return [math.nan] * len(observed.contrast_and_own)
 
 
 def area_table(

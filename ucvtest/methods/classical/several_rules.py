@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import share_difference
 from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
@@ -26,7 +26,7 @@ def several_rules(
 ) -> tuple[dict[Any, TestResult], JointEstimates]:
     """Results of hold-out tests of each rule, by name, and of pairs, with their joint law."""
     if is_of_ranks(losses):
-        refuse(Needs(designs=""), Asked(clusters=losses.groups is not None), "HoldOutTest")
+        refuse(Needs(designs=""), Traits(clusters=losses.groups is not None), "HoldOutTest")
         return results_together(tests, losses, options, covariance_of_ranks(losses))
     # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import AtLeast, Between, as_integer, check_choice
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.structure import folds_of
@@ -112,7 +112,7 @@ class FoldCovarianceOptions(Options):
     @classmethod
     def of(cls, options: Options, scheme: FoldScheme) -> Self:
         """The options for a scheme; the design of given losses has its own repetitions."""
-        rho, n_repeats, given = options.rho, options.n_repeats, scheme.n_given
+        rho, n_repeats, n_given = options.rho, options.n_repeats, scheme.n_given
         lowest = -1 / (scheme.n_folds - 1)
         if rho is None:
             assumed = math.nan
@@ -123,19 +123,19 @@ class FoldCovarianceOptions(Options):
         else:
             raise ValueError(
                 f"{arg('rho')} must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho}: "
-                f"use 'nadeau_bengio' for 1/n_folds, or {shown(None)} for no assumption"
+                f"use 'nadeau_bengio' for 1/n_folds, or {excerpt(None)} for no assumption"
             )
-        if given is not None and n_repeats not in (1, given):
+        if n_given is not None and n_repeats not in (1, n_given):
             raise ValueError(
-                f"{arg('n_repeats', n_repeats)}, but the design of the given losses has {given}: "
+                f"{arg('n_repeats', n_repeats)}, but the design of the given losses has {n_given}: "
                 "leave it out"
             )
-        if given is None and n_repeats > 1 and scheme.n_folds == scheme.n_units:
+        if n_given is None and n_repeats > 1 and scheme.n_folds == scheme.n_units:
             raise ValueError(
                 f"{arg('n_repeats', n_repeats)} repeats the same leave-one-out splits: use "
                 f"{arg('n_repeats', 1)}, or fewer folds"
             )
-        decided = {"n_repeats": given or n_repeats, "assumed": assumed}
+        decided = {"n_repeats": n_given or n_repeats, "assumed": assumed}
         return cls(**{**vars(options), **decided})
 
     @property

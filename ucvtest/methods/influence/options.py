@@ -9,11 +9,11 @@ import numpy as np
 
 from ucvtest.common.checks import AtLeast, Seconds, as_integer, check_choice
 from ucvtest.common.execution import Execution
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
-from ucvtest.inference.needs import Asked
+from ucvtest.inference.needs import Traits
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.calls import repeats_needed
@@ -80,7 +80,7 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
     if loss is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
     metric_or_loss = chosen_loss(loss)
-    kind = Asked(metric=metric_or_loss).kind
+    kind = Traits(metric=metric_or_loss).kind
     if metric is not None and LOSS_OF_METRIC[metric] != kind:
         raise ValueError(
             f"{arg('loss', loss)} and {arg('metric', metric)} name two different things: "
@@ -464,5 +464,6 @@ def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> Non
     remedy = f"use {arg('n_folds')} <= {len(fewest)}, or {arg('scheme', 'leave_one_out')}"
     raise ValueError(
         f"{arg('n_folds', n_folds)} needs at least {n_folds} {units} of each class, but class "
-        f"{shown(label)} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
+        f"{excerpt(label)} has {len(fewest)}: "
+        f"{remedy if len(fewest) > 1 else 'collect more of them'}"
     )

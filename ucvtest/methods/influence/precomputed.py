@@ -64,11 +64,11 @@ class GivenLayout(Layout):
         question.refuse_budget(max_fits=options.max_fits, max_seconds=options.max_seconds)
         decided = {"n_repeats": self.resamples.n_repeats, "scheme": self.scheme}
         for name, value in decided.items():
-            asked = getattr(options, name)
-            if asked not in ("auto", None, value):
+            user_option = getattr(options, name)
+            if user_option not in ("auto", None, value):
                 raise ValueError(
-                    f"{arg(name, asked)}, but the design of the given losses has {value!r:.60}: "
-                    "leave it out"
+                    f"{arg(name, user_option)}, but the design of the given losses has "
+                    f"{value!r:.60}: leave it out"
                 )
         chosen = self.chosen(self.scheme, options.variance)
         return InfluenceOptions(**{**vars(options), **decided, "variance": chosen})

@@ -60,8 +60,8 @@ class ClusterErrors(PairErrors):
     tolerance: np.ndarray | float = 0.0
     """Differences of two scores, (n, n), that are rounding error."""
 
-    def __init__(self, sample: Sample, clusters: Clusters, *how: Any) -> None:
-        super().__init__(*how)
+    def __init__(self, sample: Sample, clusters: Clusters, *options: Any) -> None:
+        super().__init__(*options)
         self._clusters, self._index = clusters, clusters.groups.index
         self.exchangeable = ExchangeableLabels.of(sample.target == 1, self._index)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 
 from ucvtest.common.checks import AtLeast, Seconds
-from ucvtest.common.words import arg, call, has, shown, term
+from ucvtest.common.words import arg, call, excerpt, has, term
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
 from ucvtest.inference.options import FitOptions
@@ -223,7 +223,7 @@ def check_class_sizes(classes: Any, codes: Any) -> None:
     if sizes[smaller_class] < 2:
         label, n = classes.tolist()[smaller_class], int(sizes.sum())
         raise ValueError(
-            f"y contains the label {shown(label)} once: without it a rule has a single class to "
+            f"y contains the label {excerpt(label)} once: without it a rule has a single class to "
             "learn from. Two or more are needed. For a score that is not learnt from these "
             f"labels, use {term('scipy.stats.mannwhitneyu')} with its exact method: the smallest "
             f"p-value is 1/{n}"

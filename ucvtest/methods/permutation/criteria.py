@@ -290,9 +290,9 @@ class Candidate:
         # From the same seed for every learner, so that differences are not blurred by the draws.
         rng, seeds = self._draws.generator(sampling), self._draws.generator("fit")
         batches = labelings.drawn(rng, n_drawn, self._execution.batch_size)
-        found = optimism(self._evaluator, sample, self._loss, labelings, batches, seeds)
+        optimism_parts = optimism(self._evaluator, sample, self._loss, labelings, batches, seeds)
         self.n_fits += n_drawn
-        return found.mean("e_gen")
+        return optimism_parts.mean("e_gen")
 
     def _leave_one_out(self) -> float:
         y, n = self._sample.target, self._sample.n_obs

@@ -16,7 +16,7 @@ from ucvtest.common.words import arg
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem, warn_of_learners
-from ucvtest.inference.needs import Asked, Needs, refuse
+from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
@@ -423,7 +423,7 @@ def select_model(
         raise ValueError("learners must be a list of at least one learner, or learners by name")
     names = tuple(learners) if isinstance(learners, Mapping) else ()
     loss = chosen_loss(loss, scoring)
-    refuse(OF_LOSSES, Asked(metric=loss, scoring=scoring), "select_model")
+    refuse(OF_LOSSES, Traits(metric=loss, scoring=scoring), "select_model")
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     problem = Problem.of(
         X,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 
 from ucvtest.common.checks import AtLeast, Between, Seconds
-from ucvtest.common.words import arg, shown
+from ucvtest.common.words import arg, excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import too_few_seconds
@@ -147,6 +147,6 @@ def check_response(sample: Sample) -> None:
     if counts.min() < 2:
         label = sample.classes.tolist()[int(counts.argmin())]
         raise ValueError(
-            f"y has a single observation of class {shown(label)}: a class needs at least 2; drop "
+            f"y has a single observation of class {excerpt(label)}: a class needs at least 2; drop "
             "it, or merge classes"
         )

@@ -454,8 +454,8 @@ class UStatisticTest(HypothesisTest):
     def _fit(self, options: Options, execution: Execution | None = None) -> TestResult:
         if options.checkpoint is None:
             return super()._fit(options, execution)
-        asked = options.own
-        checkpoint = asked.pop("checkpoint")
+        user_options = options.own
+        checkpoint = user_options.pop("checkpoint")
         # Nothing is read or written for options that are refused.
         self.resolved(options)
         self.question.refuse_budget(checkpoint=checkpoint)
@@ -464,8 +464,8 @@ class UStatisticTest(HypothesisTest):
         rng = saved_fits.seed(options.rng)
         execution = Execution.of(rng, options.n_jobs, options.batch_size)
         with saved_fits:
-            asked = {**self._checkpoint_question(problem), **asked}
-            saved_fits.begin(asked, problem.learners, execution.seed or 0)
+            call = {**self._checkpoint_question(problem), **user_options}
+            saved_fits.begin(call, problem.learners, execution.seed or 0)
             return super()._fit(options, replace(execution, progress=Progress(saved_fits)))
 
     def _checkpoint_question(self, problem: Problem) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Annotated, Any, Literal, Self
 
 from ucvtest.common.checks import AtLeast, Between, Seconds, as_integer
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.learners.base import Learner
@@ -113,8 +113,8 @@ class UStatisticOptions:
                 f"{arg('max_seconds')} does not apply with {arg('n_pairs', number)}, which fixes "
                 f"the number of fits: use {arg('n_pairs', 'auto')}"
             )
-        asked = (number, variance, options.variance, options.tol, max_fits)
-        return cls(*asked, interval, max_seconds=options.max_seconds)
+        numbers = (number, variance, options.variance, options.tol, max_fits)
+        return cls(*numbers, interval, max_seconds=options.max_seconds)
 
     @property
     def may_be_few(self) -> bool:
@@ -277,7 +277,7 @@ def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
         return tuple(range(lowest, m + 1))
     if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
         raise ValueError(
-            f"c_values must be a sequence of integers, got {shown(c_values)}: leave it out"
+            f"c_values must be a sequence of integers, got {excerpt(c_values)}: leave it out"
         )
     overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
     if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:

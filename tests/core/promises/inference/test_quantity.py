@@ -39,8 +39,8 @@ def test_numbers_are_those_of_the_score(kind, units, paired):
     compute = COMPUTED[kind]
     marked = getattr(quantity, kind)(compute(losses, FIRST))
     reported = Reported(units, paired, losses.mean())
-    assert reported.shown(marked) == pytest.approx(compute(scores, first))
-    assert Reported(None, paired, losses.mean()).shown(marked) == marked.amount
+    assert reported.reported(marked) == pytest.approx(compute(scores, first))
+    assert Reported(None, paired, losses.mean()).reported(marked) == marked.amount
 
 
 def test_cells_and_pictures_turn_round():
@@ -52,7 +52,7 @@ def test_cells_and_pictures_turn_round():
         "conf_low": quantity.value((0.1, 0.2)),
         "conf_high": quantity.value((0.3, 0.4)),
     }
-    shown = {name: reported.shown(cells) for name, cells in table.items()}
+    shown = {name: reported.reported(cells) for name, cells in table.items()}
     reported.turn(shown)
     assert shown == {
         "name": ("a", "b"),
@@ -62,7 +62,7 @@ def test_cells_and_pictures_turn_round():
         "conf_high": pytest.approx((0.9, 0.8)),
     }
     layer = Layer("bars", (0.0, 0.25), (1.0, 2.0), width=0.5)
-    (turned,) = reported.shown(quantity.value(Picture("x", "y", (layer,)))).layers
+    (turned,) = reported.reported(quantity.value(Picture("x", "y", (layer,)))).layers
     assert (turned.x.tolist(), turned.y.tolist(), turned.width) == ([0.75, 1.0], [2.0, 1.0], 0.5)
     posterior = reported.posterior(Posterior(0.1, 0.2, 0.7, 0.05, 0.4))
     assert posterior == Posterior(0.7, 0.2, 0.1, 0.05, 0.6)

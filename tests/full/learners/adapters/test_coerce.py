@@ -60,7 +60,7 @@ def test_every_public_factory_has_a_short_name():
         ("", "is unknown: use one of cox, elastic_net"),
         ("knn:x", "k must be an integer, got 'x'"),
         ("nearest_centroid:3", "one argument too many: write 'nearest_centroid'"),
-        ("ridge:1,lam=2", "'lam=2' is no argument, or given twice"),
+        ("ridge:1,lam=2", "'lam' is no argument, or given twice"),
         ("elastic_net:0.1", "l1_ratio must be given: write 'elastic_net:lam,l1_ratio,"),
     ],
 )

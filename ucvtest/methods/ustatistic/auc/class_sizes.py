@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.common.checks import is_integer
-from ucvtest.common.words import arg, call, shown
+from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
@@ -243,12 +243,12 @@ def asked_sizes(
     for label, count in zip(labels, counts, strict=True):
         if count < LEAST_IN_CLASS:
             raise ValueError(
-                f"class {shown(label)} has {count} {units}: at least {LEAST_IN_CLASS} of each "
+                f"class {excerpt(label)} has {count} {units}: at least {LEAST_IN_CLASS} of each "
                 "class are needed"
             )
     default = tuple(max(1, count // 2 - 1) for count in counts)
     sizes = default if learn_size is None else _by_class(learn_size, codes, default)
-    names = [f"{units} of class {shown(label)}" for label in labels]
+    names = [f"{units} of class {excerpt(label)}" for label in labels]
     if len(labels) == 2:
         names = ["negatives", "positives"]
     for name, size, count in zip(names, sizes, counts, strict=True):
@@ -281,7 +281,7 @@ def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> t
         )
         raise ValueError(
             f"{arg('learn_size')} must be an integer, or {size_words}, with {arg('loss', 'auc')}; "
-            f"got {shown(learn_size)}"
+            f"got {excerpt(learn_size)}"
         )
     least_size, largest_size = n_classes, len(codes) - 2 * n_classes
     if not least_size <= learn_size <= largest_size:
