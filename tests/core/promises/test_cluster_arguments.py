@@ -61,5 +61,5 @@ def test_rounding_makes_no_auc_above_one():
 
 
 def test_identical_rows_are_said_to_be_told_by_groups():
-    with pytest.warns(UserWarning, match=r"Name the rows of each unit \(groups=\)"):
+    with pytest.warns(UserWarning, match=r"Name the rows of each unit \(groups\)"):
         uv.UStatisticTest(np.repeat(X, 2, axis=0), np.repeat(Y, 2), "lda")
