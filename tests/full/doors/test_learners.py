@@ -74,7 +74,7 @@ def test_lasso_of_classes_is_a_logistic_regression():
 
 def test_names_are_noted_in_a_table_and_chosen_from():
     table = uv.compare(X, Y, ["logistic", "ridge", "lda"], tests="corrected_t", rng=0)
-    assert '"logistic" without arguments' in str(table.summary(notes=True))
+    assert '"logistic" without a number' in str(table.summary(notes=True))
     chosen = uv.select_model(X, Y, ["svm", "majority"], "loo", rng=0)
     assert chosen.names == ("svm", "majority")
 
