@@ -86,15 +86,20 @@ class RowsAddedToTest:
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
-    `undefined` where it is 0/0.
+    `defined` tells of each learner whether it is not 0/0.
     """
 
     mean_estimates: MeanEstimates
     source: LossSource
     added: RowsAddedToTest | None = None
-    undefined: bool = False
+    defined: tuple[bool, ...] = ()
     bias: float = math.nan
     """The second-order bias of the estimate; NaN if it is not known."""
+
+    @property
+    def undefined(self) -> bool:
+        """Whether the metric of a learner is 0/0."""
+        return not all(self.defined)
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -126,7 +131,8 @@ def settled(
         WorkingPoint.at(metric_of_means, learner_means, errors)
         for learner_means, errors in zip(means, source.errors, strict=True)
     ]
-    undefined = not all(point.defined for point in points)
+    defined = tuple(point.defined for point in points)
+    undefined = not all(defined)
     final: LossSource = source
     if undefined:
         final = source.at([point.level for point in points])
@@ -138,7 +144,7 @@ def settled(
         estimates = replace(estimates, converged=True)
     bias = math.nan if undefined else _bias(question, source, estimates, points)
     if undefined or question.paired or not isinstance(metric_of_means, Cells):
-        return MetricEstimates(estimates, final, None, undefined, bias)
+        return MetricEstimates(estimates, final, None, defined, bias)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
@@ -222,7 +228,14 @@ def undefined(question: Question, estimates: MetricEstimates, answer: Answer) ->
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
-    return replace(answer, tested=studentised, tables={})
+    known = (False, *estimates.defined)
+    estimates_kept, variances_kept = (
+        [value if is_known else math.nan for value, is_known in zip(values, known, strict=False)]
+        for values in (answer.estimates, answer.variances)
+    )
+    return replace(
+        answer, tested=studentised, estimates=estimates_kept, variances=variances_kept, tables={}
+    )
 
 
 def _no_value(question: Question) -> str:

@@ -44,15 +44,15 @@ class JointMetrics:
     def of(self, places: tuple[int, ...], options: UStatisticOptions) -> MetricEstimates:
         """The estimates of one learner, or of the difference of two."""
         estimates = self.mean_estimates.of(places, options)
-        undefined = not all(self.points[learner_index].defined for learner_index in places)
+        defined = tuple(self.points[learner_index].defined for learner_index in places)
         added = None
-        if len(places) == 1 and not undefined and self.moved is not None:
+        if len(places) == 1 and all(defined) and self.moved is not None:
             metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(metric_of_means, Cells)
             point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(estimates, self.source.of(places), added, undefined)
+        return MetricEstimates(estimates, self.source.of(places), added, defined)
 
 
 def jointly_settled(

@@ -245,6 +245,10 @@ class TestFits:
         two = uv.UStatisticTest(X, Y, never, above_mean, metric="mcc").fit(4, "few", rng=0)
         assert np.isnan(two.estimate)
         assert (two.status, two.rule) == (one.status, None)
+        other = uv.UStatisticTest(X, Y, above_mean, metric="mcc").fit(4, "few", rng=0)
+        own = two.tables["Learners"]
+        assert_allclose(own["estimate"], [np.nan, other.estimate])
+        assert_allclose(own["se"], [np.nan, other.se])
         # A number of which the gradient is known has an answer at the edge.
         edge = uv.UStatisticTest(X, Y, never, metric="f1").fit(4, "few", rng=0)
         assert (edge.estimate, edge.status, edge.conf_int()[0]) == (0, "ok", 0)
