@@ -162,8 +162,8 @@ def undeclared(declaration: Any) -> Any:
 
 def _remark(value: Any, kind: type, limits: Between) -> str:
     """Why a value is refused that is not out of range: a Fraction, an array, a text, 10**400."""
-    if is_integer(value) and value > limits.high:
-        return f", at most {limits.high:g}"
+    if is_integer(value) and value > limits.high == HIGHEST:
+        return f", at most {HIGHEST:g}"
     try:
         inside = kind is float and limits.low < float(value) < limits.high
     except (*UNUSABLE, ArithmeticError):

@@ -55,6 +55,13 @@ def test_what_lies_inside_is_taken(declaration, value):
             "Fraction(1, 2): use 'auto'",
         ),
         (Seconds | None, 0, None, "name must be a finite number from 1 to 9, got 0: leave it out"),
+        (Share, 2, 0.5, "name must be a finite number between 0 and 1, got 2: use 0.5"),
+        (
+            Number,
+            10**101,
+            5,
+            f"name must be an integer of at least 2, at most 1e+100, got {'1' + '0' * 59}: use 5",
+        ),
         (Literal["a", "b"] | None, 1, "a", "name=1 is unknown: use one of a, b, or None"),
     ],
 )
