@@ -8,7 +8,7 @@ from ucvtest.common.words import alternatives, arg, call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import in_time
 from ucvtest.inference.question import Question
-from ucvtest.losses.table import MEANS_ONLY
+from ucvtest.losses.table import means_only
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import metric_of
 from ucvtest.metrics.set_scores import SetScore
@@ -254,13 +254,13 @@ def refusals(needs: Needs, traits: Traits, test: str) -> Iterator[tuple[str, str
         yield (
             "score of another loss",
             f"{call(test)} is about {arg('loss', *needs.metrics)} alone, got "
-            f"{arg('scoring', traits.score)}: leave scoring out, or use {scores}",
+            f"{arg('scoring', traits.score)}: leave {arg('scoring')} out, or use {scores}",
         )
     if is_another_loss:
         yield (
             "loss",
-            f"{arg('loss')} must be {losses} for {call(test)}, got {traits.name!r:.60}: leave loss "
-            f"out, or make the losses with {arg('loss', *needs.metrics)}",
+            f"{arg('loss')} must be {losses} for {call(test)}, got {traits.name!r:.60}: leave "
+            f"{arg('loss')} out, or make the losses with {arg('loss', *needs.metrics)}",
         )
     if kind == "set_score" and needs.values:
         yield (
@@ -314,18 +314,19 @@ def refusals(needs: Needs, traits: Traits, test: str) -> Iterator[tuple[str, str
             "make it from data",
         )
     if needs.values and not traits.has_values:
-        yield "means alone", MEANS_ONLY
+        yield "means alone", means_only()
     if "null_value" in without and traits.null_value != 0:
         yield (
             "null value",
-            f"{arg('null_value')} must be 0, got {traits.null_value:g}: {without['null_value']}",
+            f"{arg('null_value')} must be 0, got {traits.null_value:g}: {call(test)} "
+            f"{without['null_value']}",
         )
     if "alternative" in without and traits.alternative != "two-sided":
         yield "one-sided", f"{arg('alternative', traits.alternative)} {without['alternative']}"
 
 
 def refuse(needs: Needs, traits: Traits, test: str) -> None:
-    """Refuse a question that a test, or a function, of this name cannot be traits.
+    """Refuse a question that a test, or a function, of this name cannot be asked.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
-from ucvtest.common.words import arg, place
+from ucvtest.common.words import arg, call, place
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import UNNAMED, check_positive_of_losses
 from ucvtest.data.sample import Sample
@@ -62,9 +62,13 @@ SCORES_ONLY = (
     "'zero_one' or 'log'"
 )
 
-MEANS_ONLY = (
-    "these losses contain only the mean of each resample, but every observation's loss is needed"
-)
+
+def means_only() -> str:
+    """Why losses without values do not suffice, and what makes others."""
+    return (
+        "these losses contain only the mean of each resample, but every observation's loss is "
+        f"needed: use {call('evaluate')}, or {call('Losses.from_arrays')}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -479,7 +483,7 @@ class Losses:
             If only the means are known.
         """
         if self.values is None:
-            raise ValueError(MEANS_ONLY)
+            raise ValueError(means_only())
         return self.values
 
     def number_of(self, learner: str | int) -> int:

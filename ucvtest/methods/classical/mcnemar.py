@@ -111,7 +111,7 @@ class McNemarTest(ResamplingTest):
         learners="two",
         clusters="rows",
         fixed=True,
-        without={"null_value": "it tests equal error rates; leave it out, or use another test"},
+        without={"null_value": "tests equal error rates; leave it out, or use another test"},
     )
     default_design = HoldOut(1 / 3)
 
