@@ -157,9 +157,10 @@ def as_design(
             )
         return _DrawnDesign(Design.from_indices(pairs, len(y)))
     raise ValueError(
-        f"{arg('design', design)} is unknown: use a number of folds, a design such as "
+        f"{arg('design')} must be a number of folds, a design such as "
         f"{call('designs.RandomSplits', '100')}, or "
-        f"{term('a scikit-learn splitter, or a list of splits, (learning, testing)')}"
+        f"{term('a scikit-learn splitter, or a list of splits, (learning, testing)')}, got "
+        f"{excerpt(design)}"
     )
 
 
