@@ -153,10 +153,20 @@ class Spool:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+            self._name_to_disk()
         except OSError:
             path.unlink(missing_ok=True)
             raise
         return SpooledRecord(record, path)
+
+    def _name_to_disk(self) -> None:
+        """Have the name of a new file on the disk too, which a power cut would take with it."""
+        with suppress(OSError):  # Some systems cannot open a folder.
+            handle = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def claim(self, path: Path) -> SpooledRecord | None:
         """Take a file in order to send it; None if it has gone, or if another is sending it.

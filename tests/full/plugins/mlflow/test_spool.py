@@ -312,6 +312,20 @@ def test_what_killed_writers_leave(client: MlflowClient, spool: Path) -> None:
     assert [path.name for path in spool.iterdir()] == ["half.json"]
 
 
+def test_the_name_of_a_record_is_on_the_disk_too(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda handle: synced.append((os.fstat(handle).st_ino, len(list(spool.iterdir())))),
+    )
+    keep(spool, record())
+    (path,) = spool.iterdir()
+    assert synced == [(path.stat().st_ino, 1), (spool.stat().st_ino, 1)]
+
+
 def test_records_are_their_users_alone(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
