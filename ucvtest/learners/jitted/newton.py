@@ -70,10 +70,13 @@ class NewtonLearner(MappedLearner):
         unit = np.where(spread > 0, spread, 1.0)
         return x / unit, unit, mean / unit
 
+    def total_penalty(self, size: Any) -> Any:
+        """The weight of half the squared coefficients for a learning set of this size."""
+        return self.lam * size if self.penalty_scale == "mean" else self.lam
+
     def penalty(self, x: jax.Array, w: jax.Array, unit: jax.Array) -> jax.Array:
         """Weights (q,) of half the squared coefficients of columns in standard units."""
-        size = w.sum()
-        total = self.lam * size if self.penalty_scale == "mean" else self.lam
+        size, total = w.sum(), self.total_penalty(w.sum())
         if not self.standardize:
             return total / unit**2
         return total * divisor(w @ x**2 / size, w @ x / size)
@@ -92,7 +95,7 @@ def minimise(
         gradient, hessian = derivatives(b)
         # A slope that is steep uphill means that the step was too long.
         overshot = gradient @ step > OVERSHOT * slope
-        newton = -solved(hessian, gradient[:, None])[:, 0]
+        newton = -solved(hessian, gradient[:, None].astype(hessian.dtype))[:, 0].astype(b.dtype)
         step = jnp.where(overshot, 0.5 * step, newton)
         slope = jnp.where(overshot, 0.5 * slope, jnp.abs(gradient @ newton))
         change = jnp.where(overshot, -step, step)

@@ -73,7 +73,8 @@ def batch_last(function: Callable[..., Any]) -> Callable[..., Any]:
     However often it is mapped, all batches become one last axis, which fills the vector units. What
     is the same in a whole batch has a last axis of one.
     """
-    many = jax.custom_batching.custom_vmap(function)
+    # Loops are mapped several times: the function is traced once for arrays of one shape.
+    many = jax.custom_batching.custom_vmap(jax.jit(function, inline=True))
 
     @many.def_vmap
     def _(size: int, is_batched: list[bool], *arrays: jax.Array) -> tuple[Any, Any]:
