@@ -8,8 +8,7 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_penalty, check_without_penalty
-from ucvtest.learners.runner import MappedLearner
+from ucvtest.learners.jitted.penalties import PenalizedLearner, check_penalty, check_without_penalty
 from ucvtest.learners.solvers.linear_algebra import divisor, principal_components, solved
 
 MOST_COEFFICIENTS = 300
@@ -22,15 +21,13 @@ Derivatives = Callable[[jax.Array], tuple[jax.Array, jax.Array]]
 """Gradient (q,) and Hessian (q, q) at a point (q,)."""
 
 
-class NewtonLearner(MappedLearner):
+class NewtonLearner(PenalizedLearner):
     """A convex loss of linear predictors, plus a penalty on the squares of the coefficients."""
 
-    lam: float
     standardize: bool
-    penalty_scale: PenaltyScale
     max_iter: int
 
-    numbers: ClassVar[tuple[str, ...]] = ("lam", "max_iter")
+    numbers: ClassVar[tuple[str, ...]] = (*PenalizedLearner.numbers, "max_iter")
     batch_rows: ClassVar[int] = 512
     intercept: ClassVar[int] = 0
     """1 with an intercept."""
@@ -69,10 +66,6 @@ class NewtonLearner(MappedLearner):
         spread = x.std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         return x / unit, unit, mean / unit
-
-    def total_penalty(self, size: Any) -> Any:
-        """The weight of half the squared coefficients for a learning set of this size."""
-        return self.lam * size if self.penalty_scale == "mean" else self.lam
 
     def penalty(self, x: jax.Array, w: jax.Array, unit: jax.Array) -> jax.Array:
         """Weights (q,) of half the squared coefficients of columns in standard units."""

@@ -75,7 +75,7 @@ class Ridge(DualRegression):
     least_pivot: float = 0.0
     """Share of the largest diagonal element of X'X that every pivot must exceed."""
 
-    numbers: ClassVar[tuple[str, ...]] = ("lam", "least_pivot")
+    numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "least_pivot")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam, or "
         "bring the features to similar units"
@@ -136,7 +136,7 @@ class Ridge(DualRegression):
             mean_x, mean_y = sums[-p:] / size, y.sum() / size
         i, j = np.triu_indices(p)
         gram = symmetric(squares - size * taken(mean_x, i) * taken(mean_x, j), p)
-        penalty = self.penalty(size)
+        penalty = self.total_penalty(size)
         if self.standardize:
             # A penalty on slopes of standardised features is one on b times the deviation.
             penalty = penalty * divisor(taken(squares, np.flatnonzero(i == j)) / size, mean_x)
@@ -154,7 +154,7 @@ class Ridge(DualRegression):
             return None
         x, size = to_numpy(state.data.x)[: len(learnt)], np.count_nonzero(learnt)
         x = x - x[learnt].mean(axis=0) if self.centred else x
-        gram = x[learnt].T @ x[learnt] + self.penalty(size) * np.eye(x.shape[1])
+        gram = x[learnt].T @ x[learnt] + self.total_penalty(size) * np.eye(x.shape[1])
         if np.linalg.cond(gram) > WELL_CONDITIONED:
             return None
         right = x @ np.linalg.inv(gram)
@@ -178,7 +178,9 @@ class Ridge(DualRegression):
             own = np.flatnonzero(learnt)
             inner, mean_weight = self.inner_of_members(state, learnt)
             values, vectors = np.linalg.eigh((inner[own] + inner[own].T) / 2)
-            shrunk = values + np.array([member.penalty(len(own)) for member in members])[:, None]
+            shrunk = (
+                values + np.array([member.total_penalty(len(own)) for member in members])[:, None]
+            )
             weights = (vectors.T @ y[own]) / shrunk
             fitted[:, row] = weights @ (inner @ vectors).T + mean_weight * y[own].sum()
             regular = shrunk.min(axis=1) > self.singular * shrunk.max(axis=1)
