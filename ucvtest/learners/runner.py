@@ -62,7 +62,9 @@ class MappedLearner(JittedLearner):
     """
 
     numbers: ClassVar[tuple[str, ...]] = ()
-    """Fields whose other values need no other compilation."""
+    """Fields, or cached properties, whose other values need no other compilation."""
+    unseen: ClassVar[tuple[str, ...]] = ()
+    """Fields that `fit` does not read, because `numbers` are made from them."""
     block: ClassVar[int] = 128
     """Learning sets fitted side by side: they fill the vector units and stay in the cache."""
     indicators: ClassVar[bool] = False
@@ -186,7 +188,7 @@ class MappedLearner(JittedLearner):
         numbers = {name: getattr(self, name) for name in self.numbers}
         # Few sizes are compiled.
         most = next_multiple(self.count_members(state, learning), MEMBERS_STEP)
-        key = Key(with_attributes(self, **dict.fromkeys(numbers)), most)
+        key = Key(with_attributes(self, **dict.fromkeys((*numbers, *self.unseen))), most)
         rows = padded_rows(learning, axis=1)
         other = labels
         if labels is not None:

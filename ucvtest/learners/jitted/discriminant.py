@@ -26,6 +26,8 @@ from ucvtest.learners.solvers.linear_algebra import (
     products,
     solved,
     symmetric,
+    taken,
+    with_constant,
 )
 
 Priors = Literal["empirical", "equal"]
@@ -159,10 +161,14 @@ class Discriminant(MappedLearner):
         split = (data.y[:, :, None] * columns[:, None]).reshape(len(w), -1)
         return (w @ split).reshape(data.y.shape[1], -1)
 
-    def moments(self, data: Data, w: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Sizes (C,) and means (C, p) of the classes."""
-        sums = self.sums(data, w, with_constant(data.x))
-        return sums[:, -1], sums[:, :-1] / jnp.maximum(sums[:, -1:], 1.0)
+    def moments(
+        self, data: Data, w: jax.Array, terms: jax.Array
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Sizes (C,) and means (C, p) of the classes, and sums of terms before x and a constant."""
+        sums = self.sums(data, w, terms)
+        place = terms.shape[1] - 1 - data.x.shape[1]
+        mean = sums[:, place:-1] / jnp.maximum(sums[:, -1:], 1.0)
+        return sums[:, -1], mean, sums[:, :place]
 
 
 @dataclass(frozen=True)
@@ -277,9 +283,9 @@ class WithCovariances(WithPriors):
         of a constant column cannot be recognised by its own size.
         """
         i, j = np.triu_indices(mean.shape[1])
-        packed = sums - (size[:, None] * mean[:, i] * mean[:, j]).sum(axis=0)
+        packed = sums - (size[:, None] * products(mean)).sum(axis=0)
         squares = np.flatnonzero(i == j)
-        varies = (packed[squares] > self.singular * sums[squares]).all()
+        varies = (taken(packed, squares) > self.singular * taken(sums, squares)).all()
         return symmetric(jnp.where(varies, packed / size.sum(), jnp.nan), mean.shape[1])
 
     def fit_again(
@@ -369,12 +375,13 @@ class LinearDiscriminant(WithCovariances):
         squares = w @ products(data.x)
         if self.one_set and data.y.shape[1] == 2:
             return self._relabeled(data, w, squares)
-        size, mean = self.moments(data, w)
+        terms = with_constant(data.x)
+        size, mean, _ = self.moments(data, w, terms)
         matrix = self.covariance(squares, size, mean)
         slope = solved(matrix, mean.T, self.singular).T
         constant = self.log_prior(size) - 0.5 * (slope * mean).sum(axis=1)
         coefficients = jnp.concatenate([slope, constant[:, None]], axis=1)
-        return scores_of(coefficients, with_constant(data.x))
+        return scores_of(coefficients, terms)
 
     def _relabeled(self, data: Data, w: jax.Array, squares: jax.Array) -> jax.Array:
         """The same from the total scatter matrix, which no labels of one learning set change.
@@ -410,9 +417,8 @@ class QuadraticDiscriminant(WithCovariances):
 
     def fit(self, data: Data, w: jax.Array) -> jax.Array:
         """Log-odds; logarithms of densities where there are more than two classes."""
-        pairs = products(data.x)
-        size, mean = self.moments(data, w)
-        sums = self.sums(data, w, pairs)
+        terms = jnp.concatenate([products(data.x), with_constant(data.x)], axis=1)
+        size, mean, sums = self.moments(data, w, terms)
         matrices = jax.vmap(self.covariance)(sums, size[:, None], mean[:, None])
         # An absent class must not turn the scores of the others into NaN.
         matrices = jnp.where(size[:, None, None] > 0, matrices, jnp.eye(mean.shape[1]))
@@ -420,9 +426,10 @@ class QuadraticDiscriminant(WithCovariances):
         slope = jnp.einsum("cij,cj->ci", inverses, mean)
         constant = self.log_prior(size) - 0.5 * (log_determinants + (slope * mean).sum(axis=1))
         i, j = np.triu_indices(mean.shape[1])
-        curve = inverses[:, i, j] * np.where(i == j, -0.5, -1.0)
+        upper = taken(inverses.reshape(len(inverses), -1), i * mean.shape[1] + j, axis=1)
+        curve = upper * np.where(i == j, -0.5, -1.0)
         coefficients = jnp.concatenate([curve, slope, constant[:, None]], axis=1)
-        return scores_of(coefficients, jnp.concatenate([pairs, with_constant(data.x)], axis=1))
+        return scores_of(coefficients, terms)
 
 
 @dataclass(frozen=True)
@@ -443,8 +450,8 @@ class GaussianNaiveBayes(WithPriors):
 
     def fit(self, data: Data, w: jax.Array) -> jax.Array:
         """Log-odds; logarithms of densities where there are more than two classes."""
-        size, mean = self.moments(data, w)
-        squares = self.sums(data, w, data.x**2)
+        terms = jnp.concatenate([data.x**2, with_constant(data.x)], axis=1)
+        size, mean, squares = self.moments(data, w, terms)
         mean_square, overall = squares.sum(axis=0) / w.sum(), size @ mean / w.sum()
         largest = (mean_square - overall**2).max()
         added = SMOOTHING * (divisor(mean_square, overall) if self.standardize else largest)
@@ -454,7 +461,7 @@ class GaussianNaiveBayes(WithPriors):
         slope = mean / variance
         constant = self.log_prior(size) - 0.5 * (jnp.log(variance) + mean * slope).sum(axis=1)
         coefficients = jnp.concatenate([-0.5 / variance, slope, constant[:, None]], axis=1)
-        return scores_of(coefficients, jnp.concatenate([data.x**2, with_constant(data.x)], axis=1))
+        return scores_of(coefficients, terms)
 
 
 def nearest_centroid() -> "NearestCentroid":
@@ -498,24 +505,20 @@ class NearestCentroid(Discriminant):
 
     def fit(self, data: Data, w: jax.Array) -> jax.Array:
         """Squared distances from the class means, their common part left out."""
-        size, mean = self.moments(data, w)
+        terms = with_constant(data.x)
+        size, mean, _ = self.moments(data, w, terms)
         slope = mean
         if self.standardize:
             slope = mean / divisor(w @ data.x**2 / w.sum(), size @ mean / w.sum())
         constant = jnp.where(size > 0, -(slope * mean).sum(axis=1), -jnp.inf)
         coefficients = jnp.concatenate([2.0 * slope, constant[:, None]], axis=1)
-        return scores_of(coefficients, with_constant(data.x))
+        return scores_of(coefficients, terms)
 
 
 def standardised_features(matrix: np.ndarray) -> np.ndarray:
     """Centre and scale the columns: it changes rounding errors, but not the rules."""
     spread = matrix.std(axis=0)
     return median_centred(matrix) / np.where(spread > 0, spread, 1.0)
-
-
-def with_constant(x: jax.Array) -> jax.Array:
-    """The columns, and one of ones."""
-    return jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
 
 
 def scores_of(coefficients: jax.Array, terms: jax.Array) -> jax.Array:

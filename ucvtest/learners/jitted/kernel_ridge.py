@@ -80,7 +80,7 @@ class KernelRidge(DualRegression):
     standardize: bool = False
     careful: bool = False
 
-    numbers: ClassVar[tuple[str, ...]] = ("lam", "gamma", "degree", "coef0")
+    numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "gamma", "degree", "coef0")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam"
     )

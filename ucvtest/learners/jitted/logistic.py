@@ -1,9 +1,10 @@
 """Logistic regression with a ridge penalty, by Newton's method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.words import term
@@ -12,13 +13,18 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale, short_name
 from ucvtest.learners.jitted.newton import Derivatives, NewtonLearner, minimise
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
-from ucvtest.learners.runner import Data
+from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import products, symmetric
 
 NEAR, CONVERGED = 1e-3, 1e-5
 """Largest change of a coefficient in the last step, in standard units and relative to the largest
-one: of the start, in single precision, and of the fit. The error after a step is about its square.
-"""
+one, of the start and of the fit."""
+
+MOST_LOG_ODDS = 1e3
+"""Coefficients of a start that has no end."""
+
+DIGITS = 6
+"""Those of the start after the point."""
 
 
 def logistic(
@@ -72,6 +78,8 @@ class RidgeLogistic(NewtonLearner):
     standardize: bool = True
     penalty_scale: PenaltyScale = "mean"
     max_iter: int = 50
+    exact: bool = False
+    """Whether Hessians have double precision."""
 
     scale: ClassVar[Scale] = "log_odds"
     intercept: ClassVar[int] = 1
@@ -97,51 +105,67 @@ class RidgeLogistic(NewtonLearner):
         self.check_coefficients(sample, learn_size, alternatives)
 
     def share(self, sample: Sample) -> Data:
-        """Columns in standard units and one of ones, and who is in the sample."""
+        """Columns in standard units and one of ones, the units, and where the fits start."""
         x, unit, _ = self.columns(sample.matrix)
-        ones = np.ones(sample.n_obs)
-        return Data(np.column_stack([ones, x]), sample.target, ones, unit)
+        x = np.column_stack([np.ones(sample.n_obs), x])
+        return Data(x, sample.target, shared=(unit, self._whole_fit(x, sample.target, unit)))
+
+    def _whole_fit(self, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
+        """Coefficients (q,) about those of the whole sample; zeros without any."""
+        weights = np.ones(x.shape[1] - 1) if self.standardize else 1.0 / unit**2
+        penalty = np.append(0.0, self.total_penalty(len(y)) * weights)
+        b = np.zeros(x.shape[1])
+        for _ in range(self.max_iter):
+            share = expit(x @ b)
+            hessian = (x.T * (share * (1.0 - share))) @ x + np.diag(penalty)
+            try:
+                step = np.linalg.solve(hessian, x.T @ (share - y) + penalty * b)
+            except np.linalg.LinAlgError:
+                break
+            b = b - step
+            if not np.abs(b).max() < MOST_LOG_ODDS:
+                break
+            if np.abs(step).max() <= NEAR * (1.0 + np.abs(b).max()):
+                # The last digits depend on the machine.
+                return b.round(DIGITS)
+        return np.zeros(x.shape[1])
+
+    def scores(
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Log-odds; those that single precision did not find are found in double precision."""
+        scores = super().scores(state, learning, labels)
+        if self.exact or not np.isnan(scores.sum()):
+            return scores
+        exact = replace(self, exact=True).scores(state, learning, labels)
+        return np.where(np.isnan(scores), exact, scores)
 
     def fit(self, data: Data, w: jax.Array) -> jax.Array:
         """Log-odds; NaN where a fit has not converged."""
-        begin = jnp.zeros(data.x.shape[1])
-        if not self.relabeled:
-            # The fit to the whole sample is the same for all learning sets, so it is done once.
-            begin = self._coefficients(data, data.more, begin, jnp.float32, NEAR)
-        # Single precision is twice as fast, and close enough to leave few last steps.
-        near = self._coefficients(data, w, begin, jnp.float32, NEAR)
-        return self._coefficients(data, w, near, float, CONVERGED, jnp.nan) @ data.x.T
-
-    def _coefficients(
-        self,
-        data: Data,
-        w: jax.Array,
-        begin: jax.Array,
-        dtype: Any,
-        tolerance: float,
-        otherwise: Any = None,
-    ) -> jax.Array:
-        """Coefficients (q,) in some precision, or others if there are no coefficients."""
-        penalty = jnp.concatenate([jnp.zeros(1), self.penalty(data.x[:, 1:], w, data.shared)])
-        inputs = (array.astype(dtype) for array in (data.x, data.y, w, penalty))
-        b = minimise(derivatives(*inputs), begin.astype(dtype), self.max_iter, tolerance)
-        return jnp.where(jnp.isnan(b), begin if otherwise is None else otherwise, b)
+        x, (unit, begin) = data.x, data.shared
+        if self.relabeled:
+            # The fit to the sample's own response says nothing of other labels.
+            begin = jnp.zeros_like(begin)
+        penalty = jnp.concatenate([jnp.zeros(1), self.penalty(x[:, 1:], w, unit)])
+        # Single precision is twice as fast, and steps need no more digits than they have to win.
+        dtype = float if self.exact else jnp.float32
+        functions = derivatives(x, data.y, w, penalty, dtype)
+        return minimise(functions, begin, self.max_iter, CONVERGED) @ x.T
 
 
-def loss(eta: jax.Array, y: jax.Array) -> jax.Array:
-    """The negative log-likelihood of one observation."""
-    return jax.nn.softplus(eta) - y * eta
+def derivatives(
+    x: jax.Array, y: jax.Array, w: jax.Array, penalty: jax.Array, dtype: Any
+) -> Derivatives:
+    """Those of a sum of losses of linear predictors, plus half the weighted squares of b.
 
-
-def derivatives(x: jax.Array, y: jax.Array, w: jax.Array, penalty: jax.Array) -> Derivatives:
-    """Those of a sum of losses of linear predictors, plus half the weighted squares of b."""
-    slope = jax.grad(loss)
-    first, second = jax.vmap(slope), jax.vmap(jax.grad(slope))
-    pairs = products(x)
+    The Hessian in some precision.
+    """
+    w_there, penalty_there, pairs = (array.astype(dtype) for array in (w, penalty, products(x)))
 
     def first_and_second(b: jax.Array) -> tuple[jax.Array, jax.Array]:
-        eta = x @ b
-        hessian = symmetric((w * second(eta, y)) @ pairs, len(b))
-        return (w * first(eta, y)) @ x + penalty * b, hessian + jnp.diag(penalty)
+        share = jax.nn.sigmoid(x @ b)
+        curvature = w_there * (share * (1.0 - share)).astype(dtype)
+        hessian = symmetric(curvature @ pairs, len(b)) + jnp.diag(penalty_there)
+        return (w * (share - y)) @ x + penalty * b, hessian
 
     return first_and_second

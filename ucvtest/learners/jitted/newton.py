@@ -8,8 +8,7 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_penalty, check_without_penalty
-from ucvtest.learners.runner import MappedLearner
+from ucvtest.learners.jitted.penalties import PenalizedLearner, check_penalty, check_without_penalty
 from ucvtest.learners.solvers.linear_algebra import divisor, principal_components, solved
 
 MOST_COEFFICIENTS = 300
@@ -22,15 +21,13 @@ Derivatives = Callable[[jax.Array], tuple[jax.Array, jax.Array]]
 """Gradient (q,) and Hessian (q, q) at a point (q,)."""
 
 
-class NewtonLearner(MappedLearner):
+class NewtonLearner(PenalizedLearner):
     """A convex loss of linear predictors, plus a penalty on the squares of the coefficients."""
 
-    lam: float
     standardize: bool
-    penalty_scale: PenaltyScale
     max_iter: int
 
-    numbers: ClassVar[tuple[str, ...]] = ("lam", "max_iter")
+    numbers: ClassVar[tuple[str, ...]] = (*PenalizedLearner.numbers, "max_iter")
     batch_rows: ClassVar[int] = 512
     intercept: ClassVar[int] = 0
     """1 with an intercept."""
@@ -72,8 +69,7 @@ class NewtonLearner(MappedLearner):
 
     def penalty(self, x: jax.Array, w: jax.Array, unit: jax.Array) -> jax.Array:
         """Weights (q,) of half the squared coefficients of columns in standard units."""
-        size = w.sum()
-        total = self.lam * size if self.penalty_scale == "mean" else self.lam
+        size, total = w.sum(), self.total_penalty(w.sum())
         if not self.standardize:
             return total / unit**2
         return total * divisor(w @ x**2 / size, w @ x / size)
@@ -92,7 +88,7 @@ def minimise(
         gradient, hessian = derivatives(b)
         # A slope that is steep uphill means that the step was too long.
         overshot = gradient @ step > OVERSHOT * slope
-        newton = -solved(hessian, gradient[:, None])[:, 0]
+        newton = -solved(hessian, gradient[:, None].astype(hessian.dtype))[:, 0].astype(b.dtype)
         step = jnp.where(overshot, 0.5 * step, newton)
         slope = jnp.where(overshot, 0.5 * slope, jnp.abs(gradient @ newton))
         change = jnp.where(overshot, -step, step)

@@ -1,6 +1,7 @@
 """What learners with a penalty refuse, and whether it is added to a sum or a mean of losses."""
 
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -8,9 +9,30 @@ from ucvtest.common.checks import check_choice, is_integer
 from ucvtest.common.words import arg, excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
+from ucvtest.learners.runner import MappedLearner
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
+
+
+class PenalizedLearner(MappedLearner):
+    """A penalty is added to the sum, or the mean, of the losses of a learning set."""
+
+    lam: float
+    penalty_scale: PenaltyScale
+
+    numbers: ClassVar[tuple[str, ...]] = ("once_and_each",)
+    unseen: ClassVar[tuple[str, ...]] = ("lam", "penalty_scale")
+
+    @cached_property
+    def once_and_each(self) -> tuple[float, float]:
+        """The penalty on a sum of losses: what does not depend on its length, and for each loss."""
+        return (0.0, self.lam) if self.penalty_scale == "mean" else (self.lam, 0.0)
+
+    def total_penalty(self, size: Any) -> Any:
+        """The penalty on the sum of the losses of a learning set of this size."""
+        once, each = self.once_and_each
+        return once + each * size
 
 
 def check_scale(scale: str) -> None:

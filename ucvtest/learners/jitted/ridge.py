@@ -22,7 +22,7 @@ from ucvtest.learners.jitted.penalties import (
 )
 from ucvtest.learners.jitted.ridge_dual import DualRegression, padded_columns
 from ucvtest.learners.runner import Data, State
-from ucvtest.learners.solvers.linear_algebra import divisor, products, solved, symmetric
+from ucvtest.learners.solvers.linear_algebra import divisor, products, solved, symmetric, taken
 
 WELL_CONDITIONED = 1e5
 """Condition number up to which labelings of one learning set are fitted by the inverse."""
@@ -75,7 +75,7 @@ class Ridge(DualRegression):
     least_pivot: float = 0.0
     """Share of the largest diagonal element of X'X that every pivot must exceed."""
 
-    numbers: ClassVar[tuple[str, ...]] = ("lam", "least_pivot")
+    numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "least_pivot")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam, or "
         "bring the features to similar units"
@@ -129,19 +129,19 @@ class Ridge(DualRegression):
         """Fitted values, by (X'X + penalty I) b = X'y or the dual form."""
         if self.most_members:
             return self.dual(data.more, data.y, w)
-        x, size, p = data.x, w.sum(), data.x.shape[1]
-        mean_x, mean_y = jnp.zeros(p), jnp.zeros(())
+        x, y, size, p = data.x, w * data.y, w.sum(), data.x.shape[1]
+        sums = w @ jnp.concatenate([products(x), x], axis=1)
+        squares, mean_x, mean_y = sums[:-p], jnp.zeros(p), jnp.zeros(())
         if self.centred:
-            mean_x, mean_y = w @ x / size, w @ data.y / size
+            mean_x, mean_y = sums[-p:] / size, y.sum() / size
         i, j = np.triu_indices(p)
-        squares = w @ products(x)
-        gram = symmetric(squares - size * mean_x[i] * mean_x[j], p)
-        penalty = self.penalty(size)
+        gram = symmetric(squares - size * taken(mean_x, i) * taken(mean_x, j), p)
+        penalty = self.total_penalty(size)
         if self.standardize:
             # A penalty on slopes of standardised features is one on b times the deviation.
-            penalty = penalty * divisor(squares[np.flatnonzero(i == j)] / size, mean_x)
+            penalty = penalty * divisor(taken(squares, np.flatnonzero(i == j)) / size, mean_x)
         gram = gram + jnp.eye(p) * penalty
-        right = (w * data.y) @ x - size * mean_x * mean_y
+        right = y @ x - size * mean_x * mean_y
         least_pivot = self.least_pivot * jnp.diagonal(gram).max()
         slope = solved(gram, right[:, None], self.singular, least_pivot)[:, 0]
         return slope @ x.T + (mean_y - mean_x @ slope)
@@ -154,7 +154,7 @@ class Ridge(DualRegression):
             return None
         x, size = to_numpy(state.data.x)[: len(learnt)], np.count_nonzero(learnt)
         x = x - x[learnt].mean(axis=0) if self.centred else x
-        gram = x[learnt].T @ x[learnt] + self.penalty(size) * np.eye(x.shape[1])
+        gram = x[learnt].T @ x[learnt] + self.total_penalty(size) * np.eye(x.shape[1])
         if np.linalg.cond(gram) > WELL_CONDITIONED:
             return None
         right = x @ np.linalg.inv(gram)
@@ -178,7 +178,9 @@ class Ridge(DualRegression):
             own = np.flatnonzero(learnt)
             inner, mean_weight = self.inner_of_members(state, learnt)
             values, vectors = np.linalg.eigh((inner[own] + inner[own].T) / 2)
-            shrunk = values + np.array([member.penalty(len(own)) for member in members])[:, None]
+            shrunk = (
+                values + np.array([member.total_penalty(len(own)) for member in members])[:, None]
+            )
             weights = (vectors.T @ y[own]) / shrunk
             fitted[:, row] = weights @ (inner @ vectors).T + mean_weight * y[own].sum()
             regular = shrunk.min(axis=1) > self.singular * shrunk.max(axis=1)

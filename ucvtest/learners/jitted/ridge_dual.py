@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from ucvtest.common.float64 import jax, jnp, to_numpy
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale
 from ucvtest.learners.batching import Margin, clear_labels, padded_size
-from ucvtest.learners.jitted.penalties import PenaltyScale
-from ucvtest.learners.runner import MappedLearner, State
+from ucvtest.learners.jitted.penalties import PenalizedLearner
+from ucvtest.learners.runner import State
 from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, solved
 
 OPEN = 1e-10
@@ -22,7 +22,7 @@ MOST_MAPPED = 128
 two to six times faster."""
 
 
-class DualRegression(MappedLearner):
+class DualRegression(PenalizedLearner):
     """Ridge regression of labels 0 and 1 or numbers, from inner products of the observations.
 
     A careful one gives NaN already where rounding errors could reach the eighth digit.
@@ -34,8 +34,6 @@ class DualRegression(MappedLearner):
     batch_rows: ClassVar[int] = 512
     block: ClassVar[int] = 64
 
-    lam: float
-    penalty_scale: PenaltyScale
     careful: bool
 
     @property
@@ -51,10 +49,6 @@ class DualRegression(MappedLearner):
     def singular(self) -> float:
         """Share of a diagonal element below which a pivot leaves too few digits."""
         return CAREFUL if self.careful else SINGULAR
-
-    def penalty(self, size: Any) -> Any:
-        """The number added to the diagonal for a learning set of this size."""
-        return self.lam * size if self.penalty_scale == "mean" else self.lam
 
     def dual(self, inner: jax.Array, y: jax.Array, w: jax.Array) -> jax.Array:
         """Solve (K + penalty I) a = y for the fitted values (n,), K the inner products (n, n).
@@ -72,7 +66,7 @@ class DualRegression(MappedLearner):
             mean, mean_y = own @ real / size, learnt.sum() / size
             own = own - mean - mean[:, None] + mean @ real / size
         # Places beyond the size of a smaller learning set get an equation 0 = penalty a.
-        gram = own * real * real[:, None] + self.penalty(size) * jnp.eye(most)
+        gram = own * real * real[:, None] + self.total_penalty(size) * jnp.eye(most)
         right = ((learnt - mean_y) * real)[:, None]
         weight = solved(gram, right, self.singular)[:, 0]
         spread = jnp.zeros(len(w)).at[members].add(weight)
@@ -141,7 +135,7 @@ class DualRegression(MappedLearner):
         """
         members = np.flatnonzero(learnt)
         inner, mean_weight = self.inner_of_members(state, learnt)
-        gram = inner[members] + self.penalty(len(members)) * np.eye(len(members))
+        gram = inner[members] + self.total_penalty(len(members)) * np.eye(len(members))
         nothing = np.full(y.shape, np.nan)
         try:
             root = np.linalg.cholesky(gram)

@@ -5,6 +5,7 @@ inside a jitted graph can deadlock XLA on the CPU, and are slower for systems th
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,20 @@ MOST_BLOCKS = 3
 """About the blocks of a large matrix: each is compiled separately."""
 
 
+# Indices in brackets may be negative or too large, which takes long to trace and to compile.
+taken = partial(jnp.take, mode="clip")
+taken_one = partial(jax.lax.dynamic_index_in_dim, keepdims=False)
+
+
 def products(matrix: jax.Array) -> jax.Array:
     """Products of all pairs of columns i <= j, shape (n, p (p + 1)/2)."""
     i, j = np.triu_indices(matrix.shape[1])
-    return matrix[:, i] * matrix[:, j]
+    return taken(matrix, i, axis=1) * taken(matrix, j, axis=1)
+
+
+def with_constant(x: jax.Array) -> jax.Array:
+    """The columns, and one of ones."""
+    return jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
 
 
 def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
@@ -64,7 +75,7 @@ def symmetric(packed: jax.Array, size: int) -> jax.Array:
     i, j = np.triu_indices(size)
     position = np.zeros((size, size), dtype=int)
     position[i, j] = position[j, i] = np.arange(len(i))
-    return packed[position]
+    return taken(packed, position, axis=0)
 
 
 def batch_last(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,7 +84,10 @@ def batch_last(function: Callable[..., Any]) -> Callable[..., Any]:
     However often it is mapped, all batches become one last axis, which fills the vector units. What
     is the same in a whole batch has a last axis of one.
     """
-    many = jax.custom_batching.custom_vmap(function)
+    # Loops are mapped several times: the function is traced once for arrays of one shape.
+    traced = jax.jit(function, inline=True)
+    # What has defaults would be given them, which are no arrays.
+    many = jax.custom_batching.custom_vmap(lambda *arrays: traced(*arrays))
 
     @many.def_vmap
     def _(size: int, is_batched: list[bool], *arrays: jax.Array) -> tuple[Any, Any]:
@@ -109,8 +123,9 @@ def eliminate(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
         return x, jnp.broadcast_to(pivots, (q, b.shape[2]))
 
     def forward(k: jax.Array, rows: jax.Array) -> jax.Array:
-        factor = jnp.where(jnp.arange(q)[:, None] > k, rows[:, k], 0.0)
-        return rows - factor[:, None] * (rows[k] / rows[k, k])
+        factor = jnp.where(jnp.arange(q)[:, None] > k, taken_one(rows, k, 1), 0.0)
+        row = taken_one(rows, k, 0)
+        return rows - factor[:, None] * (row / taken_one(row, k, 0))
 
     # The system shrinks from block to block.
     rows = jax.lax.fori_loop(0, count, forward, jnp.concatenate([a, b], axis=1))
@@ -125,8 +140,8 @@ def eliminate(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     def backward(step: jax.Array, x: jax.Array) -> jax.Array:
         k = q - 1 - step
-        factor = jnp.where(index < k, head[:, k], 0.0)
-        return x.at[:count].add(-factor[:, None] * x[k])
+        factor = jnp.where(index < k, taken_one(head, k, 1), 0.0)
+        return x.at[:count].add(-factor[:, None] * taken_one(x, k, 0))
 
     return jax.lax.fori_loop(0, q, backward, x), pivots
 
@@ -136,10 +151,14 @@ def sweep(a: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     def step(k: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         a, pivots = carry
-        pivot = a[k, k]
-        row = a[k] / pivot
-        a = (a - a[:, k][:, None] * row).at[k].set(row).at[:, k].set(row)
-        return a.at[k, k].set(-1.0 / pivot), pivots.at[k].set(pivot)
+        # Comparisons with all places compile faster than assignments to one.
+        is_own = (jnp.arange(len(a)) == k)[:, None]
+        row, column = taken_one(a, k, 0), taken_one(a, k, 1)
+        pivot = taken_one(row, k, 0)
+        row = row / pivot
+        edge = jnp.where(is_own, -1.0 / pivot, row)
+        rest = jnp.where(is_own, edge[:, None], a - column[:, None] * row)
+        return jnp.where(is_own[:, None], edge, rest), jnp.where(is_own, pivot, pivots)
 
     swept, pivots = jax.lax.fori_loop(0, len(a), step, (a, jnp.ones_like(a[0])))
     return -swept, pivots

@@ -106,8 +106,8 @@ def test_many_sizes_need_a_handful_of_compilations(name, form, compiled):
     ("name", "other"),
     [
         ("knn:3", "knn:7"),
-        ("logistic:1.0", "logistic:20.0"),
-        ("ridge:1.0", "ridge:0.1,penalize_intercept=false"),
+        ("logistic:1.0", "logistic:20.0,scale=sum"),
+        ("ridge:1.0", "ridge:0.1,penalize_intercept=false,scale=mean"),
     ],
 )
 def test_other_numbers_of_a_learner_need_no_other_compilation(name, other, compiled):
