@@ -556,7 +556,7 @@ def test_delong_has_a_joint_test_of_all_learners():
     again = uv.Comparison.from_dict(json.loads(found.to_json()))
     assert again == found
     assert again.joint_test() == joint
-    with pytest.raises(ValueError, match="pass test=, one of delong"):
+    with pytest.raises(ValueError, match="pass test, one of delong"):
         found.joint_test("corrected_t")
 
 

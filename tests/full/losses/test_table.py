@@ -218,7 +218,7 @@ def test_learners_go_by_name_or_place(cancer):
     losses = uv.Losses.from_arrays(np.zeros((3, 2, 2)), np.eye(2), learners=["a", "b", "c"])
     assert [losses.number_of(one) for one in ("b", 1, np.int64(1))] == [1, 1, 1]
     for other in (3, -1, True, 0.0, None, np.zeros(2), ["a"]):
-        with pytest.raises(ValueError, match="is neither one of a, b, c nor a position"):
+        with pytest.raises(ValueError, match="is neither one of a, b, c nor a number"):
             losses.number_of(other)
     scores = uv.evaluate(["lda", "knn:1"], *cancer, 4, "auc", rng=0)
     with pytest.raises(ValueError, match="keeps decision scores"):

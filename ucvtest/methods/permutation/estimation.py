@@ -102,7 +102,7 @@ def labelings_within(problem: Problem, options: PermutationOptions, execution: E
     rng, seeds = np.random.default_rng(0), np.random.default_rng(0)
 
     def trial(size: int) -> None:
-        batches = _batches(replace(options, n_permutations=size), rng, None)
+        batches = _batches(replace(options, n_permutations=size, stop_after=None), rng, None)
         sample, loss = problem.sample, loss_of(problem)
         optimism(evaluator, sample, loss, options.labelings, batches, seeds)
 

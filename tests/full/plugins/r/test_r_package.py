@@ -38,7 +38,7 @@ from ucvtest.evaluation.slow_fits import announce_duration
 from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.learners import call_r
 def slow(then):
-    words = 'fit(max_seconds=) ends in time'
+    words = 'max_seconds of a test ends in time'
     announce_duration(SimpleNamespace(), '9 fits are left', 600.0, words)
     call_r(then)
 FUNCTIONS['slow'] = slow
@@ -52,7 +52,7 @@ FUNCTIONS['slow'] = slow
 
 def test_what_takes_long_is_said_in_words_of_r_while_it_goes_on(r: RSession) -> None:
     r(SLOW)
-    said = "ucvtest: 9 fits are left: about 10 minutes. max_seconds = of a test ends in time"
+    said = "ucvtest: 9 fits are left: about 10 minutes. max_seconds of a test ends in time"
     assert r("slow()") == f"{said}\nit goes on"
     # Handlers get it afterwards, as Python hides them; who wants silence has it.
     logged = r(
