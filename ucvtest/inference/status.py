@@ -28,7 +28,7 @@ def status_of_losses(
 ) -> str:
     """The reason why these losses give no test, or "ok".
 
-    `asked` is the metric of the question, which losses of clusters do not have.
+    `asked_metric` is the metric of the question, which losses of clusters do not have.
     """
     # Scores may be asked for, and losses be computed.
     scores = asked_metric.units is not None and asked_metric.units.slope < 0

@@ -31,8 +31,8 @@ class PenalizedLearner(MappedLearner):
 
     def total_penalty(self, size: Any) -> Any:
         """The penalty on the sum of the losses of a learning set of this size."""
-        once, each = self.once_and_each
-        return once + each * size
+        constant, per_loss = self.once_and_each
+        return constant + per_loss * size
 
 
 def check_scale(scale: str) -> None:

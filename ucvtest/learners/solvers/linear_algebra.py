@@ -86,7 +86,7 @@ def batch_last(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     # Loops are mapped several times: the function is traced once for arrays of one shape.
     traced = jax.jit(function, inline=True)
-    # What has defaults would be given them, which are no arrays.
+    # Arguments with defaults would get them, and None is not an array.
     many = jax.custom_batching.custom_vmap(lambda *arrays: traced(*arrays))
 
     @many.def_vmap
