@@ -30,7 +30,7 @@ from mlflow.utils.file_utils import ExclusiveFileLock
 from ucvtest import EquivalenceResult, NoninferiorityResult, TestResult
 from ucvtest_mlflow import content
 from ucvtest_mlflow.pause import brief, quiet
-from ucvtest_mlflow.records import Record, SpooledRecord, restored
+from ucvtest_mlflow.records import Record, SpooledRecord, default_spool_dir, restored
 
 FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
@@ -256,11 +256,16 @@ def _client(tracking_uri: str) -> Iterator[MlflowClient]:
     """
     # MLflow gives a new database its tables without a look whether another process is doing so.
     # Both fail then, and often everything that uses the database later does.
-    lock = Path(tempfile.gettempdir(), f"ucvtest_mlflow-{getattr(os, 'getuid', int)()}.lock")
+    # The lock is in a folder of the user, where nobody else can put a file of its name.
+    folder = default_spool_dir().parent
     is_file = urlsplit(tracking_uri).scheme == "sqlite" and os.name == "posix"
+    if is_file:
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    can_lock = is_file and os.access(folder, os.W_OK | os.X_OK)
     try:
         with quiet(), brief():
-            with ExclusiveFileLock(str(lock)) if is_file else nullcontext():
+            with ExclusiveFileLock(str(folder / "store.lock")) if can_lock else nullcontext():
                 client = MlflowClient(tracking_uri=tracking_uri)
             yield client
     except (MlflowException, OSError) as error:
