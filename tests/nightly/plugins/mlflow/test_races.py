@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -174,11 +173,11 @@ def test_one_process_at_a_time_makes_a_client(
     """Of two at once that make the tables of a new store, MLflow lets both fail."""
     import fcntl
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     taken = []
 
     def make(tracking_uri: str) -> MlflowClient:
-        (path,) = tmp_path.glob("*.lock")
+        (path,) = tmp_path.rglob("*.lock")
         with path.open("a") as file, pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         taken.append(tracking_uri)
