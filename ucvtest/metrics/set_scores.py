@@ -170,9 +170,11 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _score_of(score, sample, sample.target, all_observations, {})
-    except (ValueError, TypeError):
+    except (ValueError, TypeError) as error:
         labels = " or ".join(arg("pos_label", label) for label in classes)
+        # scikit-learn names its own argument, with the default that no label equals.
+        cause = str(error).replace("pos_label=1", arg("pos_label", 1))
         raise ValueError(
-            f"{arg('scoring', score.name)} cannot score the labels of y as they are: pass "
-            f"{labels}, the class that it is about"
+            f"{arg('scoring', score.name)} cannot score the labels of y as they are "
+            f"({cause}): pass {labels}, the class that it is about"
         ) from None
