@@ -133,7 +133,7 @@ class RDoor(Door):
 
     def item(self, name: str, key: Any) -> str:
         """A column of a list."""
-        return f"{ARGUMENTS.get(name, name)}${key:.60}"
+        return f"{ARGUMENTS.get(name, name)}${key!s:.60}"
 
     def excerpt(self, value: Any) -> str:
         """A value as R prints it: labels that are whole numbers without a fraction."""

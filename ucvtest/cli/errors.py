@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import OptionInfo
 
+import ucvtest as uv
 from ucvtest.common.exceptions import MissingPlatformError
 from ucvtest.common.words import Door, alternatives, through
 
@@ -75,11 +76,9 @@ class ShellDoor(Door):
 
     def call(self, name: str, *arguments: str) -> str:
         """A command and its options, or a test by its name."""
-        from ucvtest.methods import registry
-
-        tests = {cls.__name__: test for test, cls in registry.TESTS.items()}
-        if name in tests:
-            return f"--test {tests[name]}" if "test" in self.options else tests[name]
+        test = getattr(getattr(uv, name, None), "method_name", None)
+        if test is not None:
+            return f"--test {test}" if "test" in self.options else str(test)
         command = COMMANDS.get(name)
         if command is None:
             return super().call(name, *arguments).removeprefix("uv.")
@@ -89,7 +88,7 @@ class ShellDoor(Door):
 
     def item(self, name: str, key: Any) -> str:
         """A column of the file."""
-        return f"column {key:.60}"
+        return f"column {key!s:.60}"
 
 
 COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
