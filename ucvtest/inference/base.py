@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self
 
 from ucvtest import hooks
-from ucvtest.common.checks import named_options
+from ucvtest.common.checks import named_options, undeclared
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.answer import Answer
@@ -44,7 +44,11 @@ def fit_by(
 
     They are its arguments, which type checkers follow.
     """
-    parameters = inspect.signature(record).parameters.values()
+    # The record checks its fields by their types, so that the call does not.
+    parameters = [
+        parameter.replace(annotation=undeclared(parameter.annotation))
+        for parameter in inspect.signature(record).parameters.values()
+    ]
     # How fits are run comes last, as in docstrings.
     ordered = sorted(parameters, key=lambda parameter: parameter.name in Run.__annotations__)
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

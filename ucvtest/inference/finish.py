@@ -123,7 +123,7 @@ def finish(
         title: {name: units.reported(cells) for name, cells in table.items()}
         for title, table in tables.items()
     }
-    for table in shown_tables.values() if metric.units is not None else ():
+    for table in shown_tables.values():
         units.turn(table)
     pictures = answer.pictures if answers or answer.posterior is None else {}
 
