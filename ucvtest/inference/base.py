@@ -141,15 +141,12 @@ class HypothesisTest(FromData, Interface, ABC):
         refuse(cls.needs, Traits(has_losses=True, design=losses.design), cls.__name__)
         if learner is not None or other is not None:
             difference = losses.difference(0 if learner is None else learner, other)
-        elif len(losses.learners) > 1 and not cls.needs.compares:
+        elif len(losses.learners) > (2 if cls.needs.compares else 1):
+            remedy = ": name learner, and other to compare with"
+            if not cls.needs.compares:
+                remedy = ", but the test is about one: name learner"
             raise ValueError(
-                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
-                "the test is about one: name learner"
-            )
-        elif len(losses.learners) > 2:
-            raise ValueError(
-                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
-                "learner, and other to compare with"
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}){remedy}"
             )
         else:
             difference = LossDifference(losses, 0, 1 if len(losses.learners) == 2 else None)

@@ -165,11 +165,10 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
     if not asks or sample.n_classes != 2 or sample.positive_named:
         return
     classes = np.asarray(sample.classes).tolist()
-    all_observations = np.arange(sample.n_obs)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _score_of(score, sample, sample.target, all_observations, {})
+            _score_of(score, sample, sample.target, np.arange(sample.n_obs), {})
     except (ValueError, TypeError) as error:
         labels = " or ".join(arg("pos_label", label) for label in classes)
         # scikit-learn names its own argument, with the default that no label equals.
