@@ -151,8 +151,10 @@ def of_clusters(notes: list[str], clusters: Clusters) -> list[str]:
     """Notes of a test that counted clusters as its observations."""
     # All tests make the same assumption about their units.
     rows, units = "independent observations", "independent clusters"
-    listed = [reworded(note, lambda text: text.replace(rows, units)) for note in notes]
-    return listed + [*uneven_clusters(clusters.groups)] * (clusters.weight == "row")
+    about_units = [reworded(note, lambda text: text.replace(rows, units)) for note in notes]
+    if clusters.weight == "row":
+        about_units += uneven_clusters(clusters.groups)
+    return about_units
 
 
 def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:

@@ -14,7 +14,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import is_number
+from ucvtest.common.checks import HIGHEST, is_number
 from ucvtest.common.execution import Execution, NoBar, progress_bar
 from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import ORDERS, order_notes
@@ -530,10 +530,6 @@ class LossesQuestion(Question):
         return [reused, *ordered] if n_fits else ordered
 
 
-LARGEST_NULL = 1e100
-"""Its square is a number too, and no loss comes near."""
-
-
 def hypothesis_of(
     null_value: Any, alternative: Any, *, paired: bool, null_of_one: float
 ) -> Hypothesis:
@@ -542,10 +538,9 @@ def hypothesis_of(
         null_value = 0.0 if paired else null_of_one
     elif not is_number(null_value):
         raise ValueError(f"{arg('null_value')} must be a finite number, got {null_value!r:.60}")
-    elif abs(null_value) > LARGEST_NULL:
+    elif abs(null_value) > HIGHEST:
         raise ValueError(
-            f"{arg('null_value')} must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
-            f"{null_value:g}"
+            f"{arg('null_value')} must lie between -{HIGHEST:g} and {HIGHEST:g}, got {null_value:g}"
         )
     return Hypothesis(float(null_value), alternative)
 
