@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from math import prod
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import AtLeast, Seconds, as_integer, check_choice
+from ucvtest.common.checks import AtLeast, Seconds, at_least
 from ucvtest.common.execution import Execution
 from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.groups import Clusters, units_of
@@ -40,7 +40,6 @@ Variance = Literal[
     "adhoc_monte_carlo",
 ]
 
-METRICS: tuple[MetricName, ...] = get_args(MetricName)
 LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC_NAME, "error": "zero_one"}
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Number of fits of each learner with "auto" repeats. With 4000 fits, the Monte-Carlo error of the
@@ -67,14 +66,12 @@ SCHEME_WORDS = {
 }
 
 
-def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
+def named_loss(loss: Any, metric: MetricName | None, scoring: Any) -> Any:
     """The loss, by default that of the metric "auc"; None where `scoring` names a score."""
-    if metric is not None:
-        if scoring is not None:
-            raise ValueError(
-                f"{arg('metric')} and {arg('scoring')} exclude each other: pass one of them"
-            )
-        check_choice("metric", metric, METRICS)
+    if metric is not None and scoring is not None:
+        raise ValueError(
+            f"{arg('metric')} and {arg('scoring')} exclude each other: pass one of them"
+        )
     if scoring is not None:
         return loss
     if loss is None:
@@ -137,9 +134,7 @@ class Layout:
     @classmethod
     def of(cls, question: Question, n_folds: int) -> "Layout":
         """The layout of a sample; refused without two of each class, or if memory is too small."""
-        n_folds = as_integer("n_folds", n_folds)
-        if n_folds < 2:
-            raise ValueError(f"{arg('n_folds')} must be at least 2, got {n_folds}")
+        n_folds = at_least("n_folds", n_folds, 2)
         pairs, classes = resampled_of(question)
         layout = cls(classes, n_folds, clusters=question.clusters, pairs=pairs)
         layout.check_memory(len(question.learners))

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self, get_args
+from typing import Any, Literal, Protocol, Self
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
 from ucvtest.inference import quantity
@@ -21,7 +20,6 @@ from ucvtest.stats.scales import OnScaleT, RootOf, ScaleName
 from ucvtest.stats.variance_stabilised import StabilisedT
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
-NAMES: tuple[str, ...] = get_args(IntervalName)
 
 LEAST_SKEWNESS = 6.0
 """Least skewness in the upper limit of "hall_floor". It was found by simulation of squared losses
@@ -136,11 +134,11 @@ class Interval:
     @classmethod
     def of(
         cls,
-        interval_name: Any,
+        interval_name: IntervalName,
         metric: Metric,
         *,
         paired: bool,
-        variance: Any,
+        variance: str,
         n_rows: int | None = None,
         sloped: bool = True,
     ) -> Self:
@@ -148,7 +146,6 @@ class Interval:
 
         `sloped` if the slope of the standard error is well known in this sample.
         """
-        check_choice("interval", interval_name, NAMES)
         if interval_name != "auto":
             _check(interval_name, metric, paired=paired)
             if variance == "few" and interval_name in NEED_MANY_FITS:
@@ -161,15 +158,14 @@ class Interval:
         return cls(interval_name, *suited, metric, paired, n_rows)
 
     @classmethod
-    def of_ratio(cls, interval_name: Any, metric: Metric, *, variance: Any) -> Self:
+    def of_ratio(cls, interval_name: IntervalName, metric: Metric, *, variance: str) -> Self:
         """The rule for ratios, which is the only one."""
-        check_choice("interval", interval_name, NAMES)
         if interval_name != "auto":
             raise ValueError(
                 f"{arg('interval', interval_name)} is not for ratios, whose interval is on the log "
                 "scale: leave it out"
             )
-        if not isinstance(variance, str) or variance not in OF_RATIOS:
+        if variance not in OF_RATIOS:
             raise ValueError(
                 f"{arg('variance', variance)} is not for ratios, which have 'jackknife' and 'few': "
                 "leave it out"
@@ -217,7 +213,7 @@ class Interval:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
 
-    def variance(self, variance_name: Any) -> Any:
+    def variance(self, variance_name: str) -> str:
         """The variance to be estimated: the jackknife for skewness, with which it was tried."""
         with_jackknife = self.name in ("hall", "hall_floor", "log")
         return "jackknife" if variance_name == "auto" and with_jackknife else variance_name
@@ -358,7 +354,7 @@ def _has_slope(n_obs: int, learn_size: int) -> bool:
     return has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
 
 
-def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tuple[str, str]:
+def _suited(metric: Metric, variance: str, *, paired: bool, sloped: bool) -> tuple[str, str]:
     """The rule for a metric, and why."""
     if sloped and (metric.counts_errors or metric.of_cells) and variance not in BY_PAPER:
         metric_words = "error rates" if metric.counts_errors else "confusion metrics"

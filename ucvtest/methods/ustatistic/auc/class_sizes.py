@@ -120,13 +120,13 @@ class AnySizes(WithinClasses, ABC):
             return ("jackknife",)
         return self.known_variances if self.paired else ("jackknife",)
 
-    def chosen(self, variance: Any) -> str:
+    def chosen(self, variance: str) -> str:
         """The requested variance, or the choice of "auto"."""
-        if isinstance(variance, str) and variance == "auto":
+        if variance == "auto":
             return "jackknife" if self.singles_only else default_variance(self)
-        if isinstance(variance, str) and variance == "few":
+        if variance == "few":
             return self._few()
-        if not isinstance(variance, str) or variance not in self.known_variances:
+        if variance not in self.known_variances:
             raise ValueError(
                 f"{arg('variance', variance)} does not exist for {self.about}: use one of auto, "
                 f"{', '.join(self.known_variances)}, few"
