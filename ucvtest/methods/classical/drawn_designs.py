@@ -48,9 +48,6 @@ class DrawnDesignTest(HypothesisTest):
     """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
     sets."""
 
-    by_rows: bool
-    """Whether the losses are losses of rows, even if rows are in clusters."""
-
     def __init__(
         self,
         X: Any,
@@ -97,7 +94,7 @@ class DrawnDesignTest(HypothesisTest):
         """Draw the design, if the test can use it and its losses fit into memory."""
         sample = self.question.data("a design").sample
         drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
-        clusters = None if self.by_rows else self.question.clusters
+        clusters = None if self.needs.by_rows else self.question.clusters
         units = drawn_design if clusters is None else drawn_design.by_groups(clusters.groups)
         refuse(self.needs, Traits.of(self.question, units), type(self).__name__)
         self._refuse_design(units)

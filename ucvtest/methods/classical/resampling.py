@@ -41,7 +41,6 @@ class ResamplingTest(DrawnDesignTest):
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
-        self.by_rows = self.needs.by_rows
         if isinstance(question, DataQuestion):
             self._plan(question, design, cv)
         else:
@@ -81,7 +80,7 @@ class ResamplingTest(DrawnDesignTest):
             design = self._draw(execution.generator)
             losses = evaluate_problem(question.problem, design, execution, {"rng": execution.seed})
             observed = losses.in_losses.difference(0, 1 if question.paired else None)
-            if not self.by_rows:
+            if not self.needs.by_rows:
                 observed = of_units(observed, question.clusters)
         answer = self.analyse(observed, options)
         # Some take the losses of clusters in the place of those of rows.
@@ -120,7 +119,7 @@ class ResamplingTest(DrawnDesignTest):
 
         The number of clusters, if any.
         """
-        clusters = self.question.clusters if self.by_rows else None
+        clusters = self.question.clusters if self.needs.by_rows else None
         # A design of clusters has one observation for each cluster.
         if clusters is not None and design.n_obs != clusters.n_groups:
             design = design.by_groups(clusters.groups)
