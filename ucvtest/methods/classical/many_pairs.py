@@ -41,11 +41,11 @@ class PairsOfLearners(LossDifference):
 def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> PairNumbers | None:
     """Studentised numbers of the estimates of many pairs by their `places` (M, 2).
 
-    None where a test has rules for clusters, weights, metrics that are not means, or of its own.
+    They are `of_plain_means`; None where a test has a rule of its own.
     """
     by_rule = answer.pivot is not None or answer.pvalue is not None
     distribution = reference_distribution(answer.reference, answer.df)
-    if not of_plain_means(question) or by_rule or distribution is None:
+    if by_rule or distribution is None:
         return None
     losses = question.observed.losses  # type: ignore[union-attr]
     estimate, variance = np.asarray(answer.estimates), np.asarray(answer.variances)
