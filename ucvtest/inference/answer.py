@@ -32,7 +32,6 @@ from ucvtest.inference.studentise import Studentised
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.fields import Contrast, Posterior
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.wald import Alternative
 
 Tables = Mapping[str, Mapping[str, Any]]
 """Columns by name, by the title of a table."""
@@ -69,8 +68,6 @@ class Answer:
     """Its p-value."""
     null_value: float | None = None
     """What is tested, if it is not what was asked: NaN for nothing."""
-    alternative: Alternative | None = None
-    """The alternative, if it is not what was asked."""
     status: str = "ok"
     """Why there is no test, and the remedy. Losses that do not vary need no status here."""
     n_fits: int = 0

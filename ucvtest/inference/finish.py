@@ -21,7 +21,6 @@ from ucvtest.inference.quantity import Kind, Quantity, of_one, spread
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING, status_of_losses
 from ucvtest.inference.studentise import (
-    Hypothesis,
     Studentised,
     on_logit_scale,
     studentise,
@@ -196,7 +195,7 @@ def _tested(question: Question, answer: Answer, worth: Mapping[str, Any]) -> Stu
     observed, pivot, status = answer.observed, answer.pivot, answer.status
     hypothesis, few = question.hypothesis, few_by_weight(worth) if worth else "ok"
     if answer.null_value is not None:
-        hypothesis = Hypothesis(answer.null_value, answer.alternative or hypothesis.alternative)
+        hypothesis = replace(hypothesis, null_value=answer.null_value)
     if answer.tested is not None:
         answers = few == "ok" or answer.tested.status != "ok"
         return answer.tested if answers else without_answer(answer.tested, few)

@@ -92,8 +92,6 @@ def answer_from(
         estimates=(1.0 - u,),
         statistic=u,
         pvalue=pvalue,
-        null_value=0.5,
-        alternative="greater",
         method="Leave-pair-out test of label independence",
         estimand=estimand,
         reference="sequential permutation" if sequence else IN_WORDS[options.pvalue],

@@ -91,8 +91,6 @@ def answer_from(
         estimates=[estimates.e_out],
         statistic=quantity.of_one(e_in),
         pvalue=pvalue,
-        null_value=math.nan,
-        alternative="less",
         reference=reference,
         status=status,
         n_fits=estimates.n_fits,
