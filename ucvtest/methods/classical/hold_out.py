@@ -235,7 +235,7 @@ class HoldOutTest(ResamplingTest):
     ) -> Answer:
         """The answer of independent observations, which may be clusters.
 
-        None unless `status` is "ok".
+        There is no test unless `status` is "ok".
         """
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
         df = (n_tested - 1.0) * observed.losses.settings.get(DF_SHARE, 1.0)

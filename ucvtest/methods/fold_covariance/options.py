@@ -24,7 +24,7 @@ Rho = Annotated[float, Between(-1, 1)] | Literal["nadeau_bengio"] | None
 class FoldScheme:
     """The number of folds, and the estimator from their losses.
 
-    `given` are the folds of existing losses, (R, n); None if folds are drawn.
+    `user_folds` are those of existing losses, (R, n); None if folds are drawn.
     """
 
     n_units: int
