@@ -132,19 +132,19 @@ class McNemarTest(ResamplingTest):
             *(mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own),
             strict=True,
         )
+        averaged = ignored = ""
+        if n_folds > 1:
+            averaged = f" (average over the rules of this {n_folds}-fold cross-validation)"
+            ignored = f"{LEARNT_FROM.format(n_folds)}, which "
         answer = Answer(
             method="McNemar test of the error rates",
-            estimand=self.in_words(observed, "conditional"),
+            estimand=self.in_words(observed, "conditional") + averaged,
             estimates=estimates,
             variances=variances,
             reference="exact binomial" if n_folds == 1 else "binomial",
             diagnostics=diagnostics,
             tables={"Observations": discordant_rows.table},
         )
-        if n_folds > 1:
-            averaged = f" (average over the rules of this {n_folds}-fold cross-validation)"
-            answer = replace(answer, estimand=answer.estimand + averaged)
-        ignored = f"{LEARNT_FROM.format(n_folds)}, which " if n_folds > 1 else ""
         if clusters is None:
             n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
             units = self.question.metric.units

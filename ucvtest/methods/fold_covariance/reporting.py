@@ -91,7 +91,7 @@ def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> s
         cure = (
             f"a larger rho, or {arg('n_repeats', 1)}"
             if decomposition.lambda2 > 0
-            else (f"{arg('n_folds')} that divide n")
+            else f"{arg('n_folds')} that divide n"
         )
         return (
             f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "

@@ -162,7 +162,7 @@ def _criteria(
     if sample.n_classes != 2:
         lacking["rademacher"] = "two classes"
     if loss.name != "squared":
-        lacking |= dict.fromkeys(("fpe", "vc"), f"{arg('loss', 'squared')}")
+        lacking |= dict.fromkeys(("fpe", "vc"), arg("loss", "squared"))
     if grouped:
         lacking |= dict.fromkeys(("rademacher", "fpe", "vc"), "independent observations, no groups")
     explicit = (criterion,) if criteria is None else user_criteria

@@ -76,7 +76,7 @@ def check_budget(
         number = options.n_pairs
         purpose, other = _purpose(options), ""
         if number != "auto":
-            purpose, other = f"{arg('n_pairs', number)}", f", or use {arg('n_pairs', 'auto')}"
+            purpose, other = arg("n_pairs", number), f", or use {arg('n_pairs', 'auto')}"
         raise ValueError(
             f"{arg('max_fits', max_fits)} is too few: {purpose} needs at least {needed_fits} fits "
             f"of {learners}: raise {arg('max_fits')} to {needed_fits} or more{other}"
@@ -103,10 +103,7 @@ def within_memory(
         number = options.n_pairs
         purpose, remedy = _purpose(options), "a sample of fewer rows"
         if number != "auto":
-            purpose, remedy = (
-                (f"{arg('n_pairs', number)}"),
-                f"fewer pairs, or {arg('n_pairs', 'auto')}",
-            )
+            purpose, remedy = arg("n_pairs", number), f"fewer pairs, or {arg('n_pairs', 'auto')}"
         raise ValueError(
             f"{arg('metric', metric.name)} keeps predictions, and {purpose} needs {needed_fits} "
             f"fits, but only {most_fits} can be kept with {n_obs} observations: use {remedy}"

@@ -54,7 +54,7 @@ class AnySizes(WithinClasses, ABC):
     @property
     def about(self) -> str:
         """The case of the variances, in words."""
-        return f"{arg('loss', 'auc')}"
+        return arg("loss", "auc")
 
     @property
     def n_scores(self) -> int:
