@@ -55,10 +55,6 @@ def in_time(cls: Any) -> Any:
     return from_losses(cls, losses)
 
 
-def of_auc(cls: Any) -> Any:
-    return from_losses(cls, given(cls, "auc"))
-
-
 def means_alone(cls: Any) -> Any:
     return from_losses(cls, replace(given(cls), values=None, target=None))
 
@@ -139,7 +135,7 @@ def test_every_row_of_the_table_is_asked():
     named = re.findall(r'yield \(?\s*"(.+?)"', inspect.getsource(refusals))
     assert list(QUESTIONS) == named
     assert {row for _, row in CELLS} == set(named)
-    # Ours without clusters is about time.
+    # The only test that refuses clusters is about time, and another row is told of it.
     with pytest.raises(ValueError, match=r"^groups is not supported: uv.SignTest assumes"):
         refuse(Needs(designs=""), Traits(clusters=True), "SignTest")
 
