@@ -1,10 +1,14 @@
-"""Losses that are made up, for tests on the losses of one design."""
+"""A small sample, and losses that are made up, for tests on the losses of one design."""
 
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:80, [1, 4, 8]], Y[:80]
 
 
 def draw(cls: Any, n_obs: int = 40, seed: int = 0) -> uv.designs.NamedDesign:

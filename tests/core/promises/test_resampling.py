@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
-from tests.support.resampling import draw, made_up, random_losses
+from tests.support.resampling import X, Y, draw, made_up, random_losses
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.registry import TESTS
-
-X, Y = load_breast_cancer(return_X_y=True)
-X, Y = X[:80, [1, 4, 8]], Y[:80]
 
 NUMBERS = ("estimate", "se", "variance", "statistic", "pvalue", "df", "null_value")
 

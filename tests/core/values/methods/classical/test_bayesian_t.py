@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
-from tests.support.resampling import draw, made_up, random_losses
+from tests.support.resampling import X, Y, draw, made_up, random_losses
 
 KEYS = ("p_left", "p_rope", "p_right")
 

@@ -5,10 +5,9 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
 from tests.support.cells import repeated
-from tests.support.resampling import made_up, random_losses
+from tests.support.resampling import X, Y, made_up, random_losses
 
 
 @pytest.mark.parametrize(("n_splits", "n_bisections"), [(15, 10), (2, 1), (3, 4)])

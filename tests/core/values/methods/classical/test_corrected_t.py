@@ -8,9 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from tests.core.promises.test_resampling import X, Y
 from tests.oracles import resampling as oracle
-from tests.support.resampling import random_losses
+from tests.support.resampling import X, Y, random_losses
 
 REPEATED = uv.designs.KFold(10, n_repeats=3)
 SPLITS = uv.designs.RandomSplits(15, test_fraction=0.2)
