@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+import re
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
@@ -134,15 +135,43 @@ def test_fit_ends_with_how_the_fits_are_run(name):
     assert all(each.kind is each.KEYWORD_ONLY and each.default is None for each in parameters[-4:])
 
 
+RANGES = {
+    "bayesian_t rope": "a finite number of at least 0",
+    "diebold_mariano horizon": "an integer of at least 1",
+    "fold_covariance rho": "a finite number between -1 and 1, 'nadeau_bengio' or None",
+    "fold_covariance n_repeats": "an integer of at least 1",
+    "influence n_repeats": "an integer of at least 1 or 'auto'",
+    "influence max_fits": "an integer of at least 1",
+    "influence max_seconds": "a finite number from 0.001 to 1e+09",
+    "leave_pair_out n_permutations": "an integer of at least 1 or 'exact'",
+    "leave_pair_out n_simulations": "an integer of at least 1",
+    "leave_pair_out stop_after": "an integer of at least 1",
+    "leave_pair_out max_seconds": "a finite number from 0.001 to 1e+09",
+    "permutation n_permutations": "an integer of at least 1, 'exact' or 'analytic'",
+    "permutation delta": "a finite number between 0 and 1",
+    "permutation stop_after": "an integer of at least 1",
+    "permutation max_seconds": "a finite number from 0.001 to 1e+09",
+    "ustatistic n_pairs": "an integer of at least 2, 'auto' or 'exact'",
+    "ustatistic tol": "a finite number between 0 and 1",
+    "ustatistic max_fits": "an integer of at least 4",
+    "ustatistic max_seconds": "a finite number from 0.001 to 1e+09",
+}
+"""What the numbers among the own options of tests can be."""
+
+
 @each_test
 def test_own_options_declare_their_ranges(name):
     """What lies outside is refused: see `OUTSIDE` in `tests/core/doors/refusals.py`."""
     record = CASES[name].Options
     assert {*inspect.signature(CASES[name].fit).parameters} == {"self", *EXECUTION, *record().own}
+    test, ranges = CASES[name].method_name, {}
     # A file to go on from decides nothing.
     for own in {*record().own} - {"checkpoint"}:
-        with pytest.raises(ValueError, match=own):
+        with pytest.raises(ValueError, match=own) as refused:
             record(**{own: object()})
+        if found := re.fullmatch(f"{own} must be (.+), got .*", str(refused.value)):
+            ranges[f"{test} {own}"] = found[1]
+    assert ranges == {key: said for key, said in RANGES.items() if key.split()[0] == test}
 
 
 @each_test
