@@ -143,3 +143,10 @@ def test_every_row_of_the_table_is_asked():
 def test_the_tests_of_fixed_rules_are_named():
     fixed = {cls.__name__ for cls in TESTS.values() if cls.needs.fixed}
     assert set(FOR_FIXED_RULES) == fixed
+
+
+def test_the_tests_that_take_weights_are_named():
+    """The others would count all rows alike, and the rows above ask only what a class declares."""
+    named = {"ustatistic", "hold_out", "cross_validation_wald", "corrected_t", "bayesian_t"}
+    named |= {"naive_t", "conservative_z", "five_by_two_t", "five_by_two_f"}
+    assert {test for test, cls in TESTS.items() if cls.needs.weights} == named
