@@ -86,10 +86,7 @@ QUESTIONS: dict[str, tuple[Traits, Callable[[Any], Any]]] = {
         Traits(metric="log", has_losses=True),
         lambda cls: from_losses(cls, given(cls, "log")),
     ),
-    "score of test sets": (
-        Traits(metric=R2, scoring="r2"),
-        lambda cls: made(cls, scoring="r2"),
-    ),
+    "score of test sets": (Traits(metric=R2, scoring="r2"), lambda cls: made(cls, scoring="r2")),
     "AUC": (Traits(metric="auc", has_losses=True), lambda cls: from_losses(cls, given(cls, "auc"))),
     "one learner": (Traits(paired=False), lambda cls: made(cls, 1)),
     "two learners": (

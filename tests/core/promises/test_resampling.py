@@ -23,13 +23,8 @@ CLASSES = [
 each_class = pytest.mark.parametrize("cls", CLASSES)
 
 OTHER_DESIGNS = [
-    *(
-        uv.designs.KFold(5),
-        uv.designs.RandomSplits(6),
-        uv.designs.HoldOut(),
-        uv.designs.KFold(5, 2),
-    ),
-    *(uv.designs.SplitHalves(3, 2), uv.designs.NestedKFold(4, 1)),
+    *(uv.designs.KFold(5), uv.designs.RandomSplits(6), uv.designs.HoldOut()),
+    *(uv.designs.KFold(5, 2), uv.designs.SplitHalves(3, 2), uv.designs.NestedKFold(4, 1)),
 ]
 
 
