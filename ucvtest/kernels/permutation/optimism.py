@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.float64 import in_float64, jax, jit, jnp
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -183,37 +182,34 @@ def _matrix(
     return matrix
 
 
-@in_float64
-@jit
+# Compiled, these would be compiled again for every number of rows, which takes longer than they do.
+
+
 def _squared(
-    predicted: jax.Array, labels: jax.Array, reference: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+    predicted: np.ndarray, labels: np.ndarray, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Theorem 1: the variance of the labels, and the distance from their mean."""
     e_out = reference.var() + ((predicted - reference.mean()) ** 2).mean(axis=1)
     return ((predicted - labels) ** 2).mean(axis=1), e_out
 
 
-@in_float64
-@jit
 def _absolute(
-    predicted: jax.Array, labels: jax.Array, reference: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+    predicted: np.ndarray, labels: np.ndarray, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels below a prediction and above it, from the cumulative sums of the sorted ones."""
-    ordered, m = jnp.sort(reference), reference.size
-    below = jnp.searchsorted(ordered, predicted)
-    sums = jnp.concatenate([jnp.zeros(1), jnp.cumsum(ordered)])
+    ordered, m = np.sort(reference), reference.size
+    below = np.searchsorted(ordered, predicted)
+    sums = np.append(0.0, np.cumsum(ordered))
     distance = predicted * (2 * below - m) + sums[-1] - 2 * sums[below]
-    return jnp.abs(predicted - labels).mean(axis=1), (distance / m).mean(axis=1)
+    return np.abs(predicted - labels).mean(axis=1), (distance / m).mean(axis=1)
 
 
-@in_float64
-@jit
 def _by_matrix(
-    predicted: jax.Array, labels: jax.Array, reference: jax.Array, matrix: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+    predicted: np.ndarray, labels: np.ndarray, reference: np.ndarray, matrix: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Losses looked up, and the expected loss of each prediction over the labels."""
-    true, reference_labels = labels.astype(int), reference.astype(int)
-    lower, upper = jnp.floor(predicted).astype(int), jnp.ceil(predicted).astype(int)
-    expected = matrix[reference_labels].mean(axis=0)
-    e_in = (matrix[true, lower] + matrix[true, upper]) / 2
-    return e_in.mean(axis=1), ((expected[lower] + expected[upper]) / 2).mean(axis=1)
+    lower, upper = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
+    row = labels.astype(int) * len(matrix)
+    expected = matrix[reference.astype(int)].mean(axis=0)
+    e_in = (matrix.take(row + lower) + matrix.take(row + upper)) / 2
+    return e_in.mean(axis=1), ((expected.take(lower) + expected.take(upper)) / 2).mean(axis=1)
