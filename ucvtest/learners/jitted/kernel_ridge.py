@@ -10,9 +10,9 @@ from ucvtest.common.float64 import in_float64, jax, jnp, to_numpy
 from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import short_name
-from ucvtest.learners.batching import median_centred, padded_size, squared_distances
+from ucvtest.learners.batching import median_centred, padded_rows, padded_size, squared_distances
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_scale
-from ucvtest.learners.jitted.ridge_dual import DualRegression, padded_columns
+from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import divisor
 
@@ -125,7 +125,7 @@ class KernelRidge(DualRegression):
                 f"learner {self.name} has a kernel that is not finite for all pairs of "
                 "observations: bring the features to similar units, or use an integer degree"
             )
-        return Data((), sample.target, padded_columns(matrix))
+        return Data((), sample.target, padded_rows(matrix, axis=1))
 
     @property
     def centred(self) -> bool:

@@ -13,14 +13,14 @@ from ucvtest.common.words import excerpt
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale, short_name
-from ucvtest.learners.batching import median_centred, padded_size
+from ucvtest.learners.batching import median_centred, padded_rows, padded_size
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
     check_penalty,
     check_without_penalty,
 )
-from ucvtest.learners.jitted.ridge_dual import DualRegression, padded_columns
+from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import divisor, products, solved, symmetric, taken
 
@@ -107,7 +107,7 @@ class Ridge(DualRegression):
         x = median_centred(sample.matrix)
         if self.penalize_intercept:
             x = np.hstack([np.ones((sample.n_obs, 1)), sample.matrix])
-        return Data(x, sample.target, padded_columns(x @ x.T))
+        return Data(x, sample.target, padded_rows(x @ x.T, axis=1))
 
     @property
     def centred(self) -> bool:

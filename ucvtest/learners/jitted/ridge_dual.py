@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp, to_numpy
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale
-from ucvtest.learners.batching import Margin, clear_labels, padded_size
+from ucvtest.learners.batching import Margin, clear_labels
 from ucvtest.learners.jitted.penalties import PenalizedLearner
 from ucvtest.learners.runner import State
 from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, solved
@@ -156,8 +156,3 @@ class DualRegression(PenalizedLearner):
         inner = self.inner_products(state, learnt)[:, members]
         inner = inner - mean_weight * inner[members].sum(axis=0)
         return inner - mean_weight * inner.sum(axis=1, keepdims=True), mean_weight
-
-
-def padded_columns(inner: np.ndarray) -> np.ndarray:
-    """Inner products (n, n) as the runner pads them in the end, but for their rows."""
-    return np.pad(inner, ((0, 0), (0, padded_size(len(inner)) - len(inner))))
