@@ -40,8 +40,9 @@ def generalization(
         The equally likely labels from which they were drawn: the observed ones, or one of each
         class for Rademacher labels.
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
-        A matrix contains the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
-        half-way between two classes is an undecided tie, which costs the mean of both.
+        A matrix contains the loss ``loss[true, predicted]`` of labels 0, ..., C - 1, which
+        "zero_one" needs as well. A prediction half-way between two classes is an undecided tie,
+        which costs the mean of both.
     group_weight : {"group", "row"}
         Whether every cluster counts the same, or every row.
     groups : array-like, shape (n,), optional
@@ -161,21 +162,25 @@ def _matrix(
 ) -> np.ndarray:
     """The loss as a matrix with a row and a column for every label."""
     codes = (predicted, labels, reference)
-    n_classes = 1 + int(np.ceil(max((array.max() for array in codes if array.size), default=0)))
+    are_class_numbers = min(array.min() for array in codes) >= 0 and all(
+        (array == np.floor(array)).all() for array in (labels, reference)
+    )
+    n_classes = 1 + int(np.ceil(max(array.max() for array in codes)))
     if isinstance(loss, str):
         if loss != "zero_one":
             raise ValueError(
                 f"loss={loss!r:.60} is unknown: use one of {', '.join(NAMED_LOSSES)}, or a matrix"
             )
+        if not are_class_numbers:
+            raise ValueError(
+                "loss='zero_one' compares class codes 0, 1, ..., and predictions, permuted_y or y "
+                "contain other numbers: pass codes, as by np.unique(y, return_inverse=True)"
+            )
         return 1.0 - np.eye(n_classes)
     matrix = as_numbers("loss", loss)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"loss must be a matrix of shape (C, C), got shape {matrix.shape}")
-    are_class_numbers = (labels == np.floor(labels)).all() and (
-        reference == np.floor(reference)
-    ).all()
-    lowest = min((array.min() for array in codes if array.size), default=0)
-    if n_classes > len(matrix) or lowest < 0 or not are_class_numbers:
+    if n_classes > len(matrix) or not are_class_numbers:
         raise ValueError(
             f"loss has shape {matrix.shape}, so labels must be codes 0 to {len(matrix) - 1}"
         )
