@@ -48,8 +48,8 @@ def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: b
         return
     n_left = total - progress.n_fits + progress.later
     usual_remedies = (
-        f"{arg('max_seconds')} of {call('compare')} chooses a test that fits the time, of a test "
-        "it stops draws in time"
+        f"{arg('max_seconds')} of {call('compare')} chooses a test that fits the time, and "
+        "that of a test stops draws in time"
     )
     if one_by_one:
         usual_remedies += (

@@ -104,10 +104,8 @@ class SplitBatch:
         """The predictions of some workers."""
         from joblib import delayed
 
-        fit, caller = (
-            delayed(_fit_splits),
-            _Caller(os.getpid(), (*hooks.worker_contexts(), same_door())),
-        )
+        fit = delayed(_fit_splits)
+        caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door()))
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
             worker_results = workers(

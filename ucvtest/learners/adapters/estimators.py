@@ -92,7 +92,7 @@ class SklearnLearner(SplitLearner):
         if several and (self.regresses or output not in ("label", "probability")):
             estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
             amounts = (
-                (f", or pass {arg('loss', 'squared')} if y contains amounts")
+                f", or pass {arg('loss', 'squared')} if y contains amounts"
                 if self.regresses
                 else ""
             )

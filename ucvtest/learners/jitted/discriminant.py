@@ -347,9 +347,9 @@ class WithCovariances(WithPriors):
                 present, axes.swapaxes(1, 2) @ matrix @ axes + filling, np.eye(len(x[0]))
             )
             distance = ((x - mean[:, [c]]) / scale) @ axes
-            solved = np.linalg.solve(inside, distance.swapaxes(1, 2)).swapaxes(1, 2)
+            scaled = np.linalg.solve(inside, distance.swapaxes(1, 2)).swapaxes(1, 2)
             log_determinant = np.linalg.slogdet(inside)[1][:, None]
-            scores[:, :, c] -= 0.5 * (log_determinant + (distance * solved).sum(axis=2))
+            scores[:, :, c] -= 0.5 * (log_determinant + (distance * scaled).sum(axis=2))
         return scores
 
 
