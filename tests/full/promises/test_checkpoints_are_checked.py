@@ -72,10 +72,10 @@ from sklearn.linear_model import LogisticRegression
 
 THRESHOLD = 0.5
 TABLE = {"side": [1.0, helper.SHIFT]}
-MODEL = LogisticRegression(C=1.0)
+MODEL, WIDTH, DEPTH = LogisticRegression(C=1.0), 1.5, 2.5
 
-def scaled(values):
-    return values * 2.0
+def scaled(values, width=WIDTH, *, depth=DEPTH):
+    return values * 2.0 / width / depth
 
 def centred(values):
     return [scaled(value) - THRESHOLD for value in values]
@@ -146,6 +146,9 @@ def contents(tmp_path, monkeypatch):
 EDITS = {
     ("values * 2.0", "values * 3.0"): {"function"},
     ("THRESHOLD = 0.5", "THRESHOLD = 0.7"): {"function", "estimator", "method"},
+    # Defaults are values, which the source does not show.
+    (", 1.5", ", 1.6"): {"function"},
+    (", 2.5", ", 2.6"): {"function"},
     ("[1.0, ", "[1.5, "): {"with_model"},
     ("C=1.0", "C=2.0"): {"with_model"},
     ("][0] * a", "][1] * a"): {"with_model"},
