@@ -56,11 +56,12 @@ class NewtonLearner(PenalizedLearner):
     def columns(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns in standard units, few of many where there are more than observations.
 
-        With the units (q,), and the means subtracted (q,), in these units.
+        With the units (q,), and the means subtracted (q,), in these units. Where all are constant,
+        they stay as they are.
         """
         mean = matrix.mean(axis=0)
         x = matrix - mean
-        if not self.standardize and x.shape[1] >= x.shape[0]:
+        if not self.standardize and x.shape[1] >= x.shape[0] and x.any():
             whole, x = x, principal_components(x)
             mean = mean @ (whole.T @ x) / (x**2).sum(axis=0)
         spread = x.std(axis=0)

@@ -117,3 +117,6 @@ def test_a_learning_set_without_events_has_equal_risks_with_a_penalty():
     found = fit(sample, cox(0.1).predicting_at([5.0, 50.0]), learning)
     np.testing.assert_array_equal(found, 0.0)
     assert np.isnan(fit(sample, cox(), learning)).all()
+    # As many columns as observations, all of them constant.
+    constant = make_sample(np.ones(2 * (sample.n_obs,)), sample.survival_times, as_classes=False)
+    np.testing.assert_array_equal(fit(constant, cox(0.1), ~learning), 0.0)
