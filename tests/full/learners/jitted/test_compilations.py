@@ -1,4 +1,3 @@
-import jax
 import numpy as np
 import pytest
 
@@ -48,22 +47,6 @@ def two_classes(n_obs, n_columns=3):
     rng = np.random.default_rng(0)
     y = np.arange(n_obs) % 2
     return make_sample(rng.normal(size=(n_obs, n_columns)) + y[:, None], y, as_classes=True)
-
-
-@pytest.fixture
-def compiled():
-    """The names of the functions that have been compiled, or found in a cache of the disk."""
-    names = []
-
-    def note(event, _, **details):
-        if event == "/jax/core/compile/backend_compile_duration":
-            names.append(details["fun_name"])
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    # So that nothing is there from other tests.
-    jax.clear_caches()
-    yield names
-    jax.monitoring.unregister_event_duration_listener(note)
 
 
 def fit_some(name, n_obs, n_columns, form):
