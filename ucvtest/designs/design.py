@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.common.checks import AtLeast, declared
+from ucvtest.common.checks import AtLeast, declared, named_options
 from ucvtest.common.memo import memoised
 from ucvtest.common.words import excerpt, place
 from ucvtest.data.groups import Groups, check_known_groups
@@ -87,7 +87,8 @@ class Design:
         return Design(self.learning[index], self.testing[index])
 
     @classmethod
-    def of_fixed_rules(cls, n_obs: int) -> "Design":
+    @named_options
+    def of_fixed_rules(cls, n_obs: Annotated[int, AtLeast(1, 1e9)]) -> "Design":
         """One test set of all observations for rules that are fixed: nothing is learnt from them.
 
         Raises
@@ -95,7 +96,6 @@ class Design:
         ValueError
             If `n_obs` is not a positive integer.
         """
-        n_obs = declared("n_obs", n_obs, Annotated[int, AtLeast(1, 1e9)])
         return cls(np.zeros((1, n_obs), dtype=bool), np.ones((1, n_obs), dtype=bool))
 
     @classmethod

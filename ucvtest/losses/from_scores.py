@@ -128,31 +128,52 @@ def from_scores(
     greater = True if greater_is_better is None else bool(greater_is_better)
     if score is not None:
         greater = direction_of_scores(score, greater_is_better)
-    sizes = int(n_learn), int(n_test)
-    if 2 * sum(sizes) * n_resamples > MAX_BYTES:
+    n_obs = int(n_learn) + int(n_test)
+    if 2 * n_obs * n_resamples > MAX_BYTES:
         raise ValueError(
-            f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples needs too much "
+            f"n_learn + n_test = {n_obs} with {n_resamples} resamples needs too much "
             "memory: divide both by the same number; tests use only their ratio"
         )
-    if design != "splits":
-        implied_design, design_words = _cross_validation(n_resamples, *sizes, design, n_folds)
-    elif n_folds is None:
+    if design == "splits":
+        if n_folds is not None:
+            raise ValueError(
+                f"{arg('n_folds')} does not apply with {arg('design', 'splits')}: leave it out"
+            )
         # Always the same observations, so that the splits are not mistaken for a partition.
-        testing = np.broadcast_to(np.arange(sum(sizes)) >= sizes[0], (n_resamples, sum(sizes)))
-        implied_design = Design(~testing, testing)
+        testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
         several = "s" if n_resamples > 1 else ""
         design_words = (
-            f"{n_resamples} random split{several} that test {sizes[1]} of {sum(sizes)} observations"
+            f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
         )
     else:
-        raise ValueError(
-            f"{arg('n_folds')} does not apply with {arg('design', 'splits')}: leave it out"
-        )
+        if n_folds is None and design == "repeated_kfold":
+            raise ValueError(
+                f"{arg('n_folds')} must be given with {arg('design', 'repeated_kfold')}"
+            )
+        n_folds = n_resamples if n_folds is None else n_folds
+        if n_resamples % n_folds or (design == "kfold" and n_resamples != n_folds):
+            raise ValueError(
+                f"{arg('n_folds', n_folds)} does not match {n_resamples} scores with "
+                f"{arg('design', design)}: pass the scores of all folds, one repetition after the "
+                f"other, and {arg('design', 'repeated_kfold')} for several"
+            )
+        smallest, remainder = divmod(n_obs, n_folds)
+        if n_test not in (smallest, smallest + bool(remainder)) or not smallest:
+            sizes = f"{smallest} or {smallest + 1}" if remainder else str(smallest)
+            raise ValueError(
+                f"{arg('n_test', n_test)} of {n_obs} = n_learn + n_test observations is not a fold "
+                f"of {n_folds}, which have {sizes}: correct n_learn, n_test or {arg('n_folds')}, "
+                f"or use {arg('design', 'splits')}"
+            )
+        # Placeholder observations, in folds of these sizes.
+        folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
+        testing = np.tile(folds, (n_resamples // n_folds, 1))
+        design_words = folds_in_words(n_folds, n_resamples // n_folds)
     name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
     if score is not None:
         name, in_words = score, f"mean {score}"
     return cls(
-        design=implied_design,
+        design=Design(~testing, testing),
         learners=tuple(rows),
         loss=name,
         means=np.stack(list(rows.values())),
@@ -160,33 +181,3 @@ def from_scores(
         settings={"source": "scores", "design": design_words},
         greater_is_better=greater,
     )
-
-
-def _cross_validation(
-    n_resamples: int, n_learn: int, n_test: int, kind: str, n_folds: Any
-) -> tuple[Design, str]:
-    """Folds of these sizes with placeholder observations, and the name of the design."""
-    if n_folds is None:
-        if kind == "repeated_kfold":
-            raise ValueError(
-                f"{arg('n_folds')} must be given with {arg('design', 'repeated_kfold')}"
-            )
-        n_folds = n_resamples
-    if n_resamples % n_folds or (kind == "kfold" and n_resamples != n_folds):
-        raise ValueError(
-            f"{arg('n_folds', n_folds)} does not match {n_resamples} scores with "
-            f"{arg('design', kind)}: pass the scores of all folds, one repetition after the other, "
-            f"and {arg('design', 'repeated_kfold')} for several"
-        )
-    n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
-    smallest, remainder = divmod(n_obs, n_folds)
-    if n_test not in (smallest, smallest + bool(remainder)) or not smallest:
-        sizes = f"{smallest} or {smallest + 1}" if remainder else str(smallest)
-        raise ValueError(
-            f"{arg('n_test', n_test)} of {n_obs} = n_learn + n_test observations is not a fold of "
-            f"{n_folds}, which have {sizes}: correct n_learn, n_test or {arg('n_folds')}, or use "
-            f"{arg('design', 'splits')}"
-        )
-    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
-    testing = np.tile(folds, (n_repeats, 1))
-    return Design(~testing, testing), folds_in_words(n_folds, n_repeats)

@@ -157,7 +157,8 @@ class Losses:
         if self.predictions is not None:
             greater = self.metric.greater_is_better
         if greater is None:
-            greater = known_direction(self.loss) is not None and direction_of(self.loss)
+            # Direction unstated, names of scores are refused.
+            greater = known_direction(self.loss) is True and direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups", "predictions", "event"):
             array = getattr(self, name)
@@ -247,7 +248,7 @@ class Losses:
         )
         if not isinstance(metric, RecordedMetric):
             return metric
-        marks = self.values if self.loss == SCORE and metric.rises else None
+        marks = self.values if self.loss == SCORE and metric.greater_is_better else None
         # Both values must occur: scores that are all the same may mean anything.
         if marks is not None and not self.design.learns and zeros_and_ones(marks):
             return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))

@@ -19,11 +19,12 @@ COST_OF_ERRORS = "cost_of_errors"
 class RecordedMetric(Metric):
     """Numbers of a metric without a known function; they are used as they are.
 
-    `rises` tells whether higher numbers are better. `of_test_sets` tells whether they are numbers
-    of test sets instead of observations. `of_loss` is the loss whose score they are.
+    `greater_is_better` is as declared by the person who computed them. `of_test_sets` tells whether
+    they are numbers of test sets instead of observations. `of_loss` is the loss whose score they
+    are.
     """
 
-    rises: bool = False
+    greater_is_better: bool = False
     of_test_sets: bool = False
     of_loss: Metric | None = None
 
@@ -36,11 +37,6 @@ class RecordedMetric(Metric):
     def per_test_set(self) -> bool:
         """Whether values of observations are not known."""
         return self.of_test_sets
-
-    @property
-    def greater_is_better(self) -> bool:
-        """As declared by the person who computed them."""
-        return self.rises
 
     @property
     def counts_errors(self) -> bool:
@@ -96,7 +92,7 @@ def recorded_metric(
         "number",
         estimand=in_words,
         bounds=bounds,
-        rises=greater_is_better,
+        greater_is_better=greater_is_better,
         of_test_sets=of_test_sets and loss is None,
         of_loss=loss,
     )
