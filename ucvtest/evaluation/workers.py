@@ -2,20 +2,18 @@
 
 import os
 import pickle
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import isgenerator
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
+from ucvtest.common.single_thread import ONE_BLAS_THREAD
 from ucvtest.common.words import cause_of, place, same_door
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -36,39 +34,6 @@ the last chunk three times, and workers wait for each other at the end of a chun
 
 SPLITS_PER_TASK = 256
 """The most splits of one task, so that an interrupt or an error does not wait for long."""
-
-
-class _OneBlasThread:
-    """Limits BLAS and OpenMP to one thread while anybody is inside.
-
-    Fits in several threads may overlap in any order. Some libraries have one limit for the whole
-    process, some one for each thread: the limits that were there before the first of them are
-    set again by every thread that leaves.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._before: list[Any] = []
-        self._libraries: ThreadpoolController | None = None
-        self._n_modules = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            # Looked for only if a module has come or gone: a look reads all memory maps of the
-            # process, which takes milliseconds where JAX has compiled much.
-            n_modules = len(sys.modules)
-            if self._libraries is None or n_modules != self._n_modules:
-                self._libraries, self._n_modules = ThreadpoolController(), n_modules
-            limited = self._libraries.limit(limits=1)
-            # Only the first one sees the previous state.
-            self._before.append(self._before[0] if self._before else limited)
-
-    def __exit__(self, *exception: object) -> None:
-        with self._lock:
-            self._before.pop().restore_original_limits()
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 class SplitBatch:
@@ -107,7 +72,7 @@ class SplitBatch:
         fit = delayed(_fit_splits)
         caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door()))
         # The limit is set here for threads, which share it, and again in every worker process.
-        with _ONE_BLAS_THREAD:
+        with ONE_BLAS_THREAD:
             worker_results = workers(
                 fit(self._learner, self._sample, self._output, fits.rows(task), caller)
                 for task in _tasks(len(fits), self.n_workers)
@@ -267,7 +232,7 @@ def _as_worker(caller: _Caller) -> Iterator[None]:
         return
     from joblib import parallel_config
 
-    with _ONE_BLAS_THREAD, parallel_config(backend="sequential"), ExitStack() as stack:
+    with ONE_BLAS_THREAD, parallel_config(backend="sequential"), ExitStack() as stack:
         for context in caller.contexts:
             stack.enter_context(context())
         yield

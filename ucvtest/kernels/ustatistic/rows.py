@@ -1,0 +1,510 @@
+r"""Complete U-statistics from rows of placements: sums by column, of any strata and learners.
+
+A row is a learning set L with g_c of the n_c units of stratum c; the other r_c = n_c - g_c are
+tested. The placement P_L(i) of a tested unit is its loss (one stratum), or the mean of the kernel
+over all tuples of tested units, one of each stratum, that contain it (`placements`). The mean of
+the placements of any stratum is the value phi(L) of the row. A column is a learner, a cell of a
+confusion matrix, or a numerator or denominator. All sums are linear in the placements: differences,
+ratios and other contrasts of columns are contrasts of these sums (`contrasts`).
+
+**Additive fit.** With w_i = 1{i in L}, phi is regressed on w with coefficients eta (sum 0 in each
+stratum), and `moved_i` is the centred mean of P_L(i) over the rows that test i. For m = g + 1,
+
+    A_L(i) = phi^(L) + s_c(L) + d_i,    phi^(L) = U + sum_{j in L} eta_j,
+    d = (moved + g/(n - 1) eta)/(1 - g/((n - 1) r)),
+
+s_c(L) the sum of d_j/r_c over the learnt units j of the stratum of i. Its first-order effects are
+known, b = g r/(n (n - 1)) eta + moved/n, and its pair effects are zero. Effects are those of the
+fit plus plain means over what it leaves, so that any fit will do, and a good one leaves little
+Monte-Carlo noise.
+
+**Blocks.** Draws are dealt to `N_BLOCKS` blocks. The effects of a block use the fit to the other
+half of the blocks: products of different blocks are free of Monte-Carlo noise, and leaving out one
+at a time gives Monte-Carlo errors.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from ucvtest.common.single_thread import ONE_BLAS_THREAD
+
+N_BLOCKS = 10
+"""Blocks of draws: their number is even, for two halves."""
+
+MOST_UNITS = 2000
+"""Most units for sums over pairs of them, and for coefficients of learning sets."""
+
+MOST_BYTES = 2**30
+"""Most memory of the sums over pairs of units, of all columns and blocks."""
+
+ROWS_FOR_EACH = 2
+"""Fewest rows for each unit to regress phi on learning sets; coefficients of fewer are noise."""
+
+WAIT_FOR_EACH, LEAST_WAIT, MOST_WAIT = 10, 4_000_000, 2**28
+"""Placements wait for an additive fit to this number of rows for each unit, within limits of
+placements of a column and of bytes of all columns."""
+
+STRIP = 64
+"""Rows of pair effects that are computed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The stratum (n,) of each unit, from 0, and how many of each stratum a learning set has."""
+
+    labels: np.ndarray
+    learn_sizes: tuple[int, ...]
+
+    @classmethod
+    def single(cls, n_units: int, learn_size: int) -> Self:
+        """One stratum."""
+        return cls(np.zeros(n_units, dtype=int), (learn_size,))
+
+    @property
+    def n_units(self) -> int:
+        """Units of all strata."""
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Units of each stratum."""
+        return np.bincount(self.labels, minlength=len(self.learn_sizes))
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """n_c of the stratum of each unit."""
+        return self.sizes[self.labels].astype(float)
+
+    @cached_property
+    def g(self) -> np.ndarray:
+        """g_c of the stratum of each unit."""
+        return np.array(self.learn_sizes, dtype=float)[self.labels]
+
+    @cached_property
+    def r(self) -> np.ndarray:
+        """r_c of the stratum of each unit."""
+        return self.n - self.g
+
+    @cached_property
+    def members(self) -> tuple[np.ndarray, ...]:
+        """The units of each stratum."""
+        return tuple(np.flatnonzero(self.labels == c) for c in range(len(self.learn_sizes)))
+
+    def centred(self, values: np.ndarray) -> np.ndarray:
+        """Values (..., n) less the mean of their stratum."""
+        out = np.array(values, dtype=float)
+        for of_stratum in self.members:
+            out[..., of_stratum] -= out[..., of_stratum].mean(axis=-1, keepdims=True)
+        return out
+
+    def first_order(self, eta: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """b of coefficients, and of mean placements of tested units."""
+        n, g, r = self.n, self.g, self.r
+        effects: np.ndarray = g * r / (n * (n - 1)) * eta + moved / n
+        return effects
+
+    def of_tested(self, kernel: np.ndarray) -> np.ndarray:
+        """b of a kernel (..., n) that depends on the tested unit alone."""
+        effects: np.ndarray = self.centred(kernel) * (self.r - 1) / (self.n * (self.n - 1))
+        return effects
+
+    @cached_property
+    def jackknife_factor(self) -> np.ndarray:
+        """n (n - 1)/(n - m)^2 of each unit: the jackknife is the sum of these times b^2."""
+        factor: np.ndarray = self.n * (self.n - 1) / (self.r - 1) ** 2
+        return factor
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """U (V,), coefficients eta, centred mean placements and d, each (V, n), of all columns."""
+
+    u: np.ndarray
+    eta: np.ndarray
+    moved: np.ndarray
+    d: np.ndarray
+
+    def of_sets(self, strata: Strata, learning: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """phi^ (V, M) of learning sets, as numbers, and s_c (V, M) of each stratum."""
+        shares = self.d / strata.r
+        return self.u[:, None] + self.eta @ learning.T, [
+            shares[:, of_stratum] @ learning[:, of_stratum].T for of_stratum in strata.members
+        ]
+
+
+class Products(Protocol):
+    """Sums of products of placements under two learning sets: see `unbiased` and `exact`."""
+
+    def add(
+        self,
+        strata: Strata,
+        halves: tuple[AdditiveFit, AdditiveFit],
+        placed: np.ndarray,
+        learning: np.ndarray,
+        draw: np.ndarray,
+    ) -> None:
+        """Add rows, with the fits to the rows of the other half of the blocks."""
+
+    def variances(self, keeps: np.ndarray) -> Mapping[str, np.ndarray]:
+        """Quadratic forms (W, V, V) by the name of a variance, for the blocks kept (W, K)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Everything that estimates of contrasts are made of.
+
+    `u` (V,) are complete means; `b` (V, n) and `by_block` (K, V, n) first-order effects; `weight`
+    (K,) are the shares of the blocks, and `keeps` (W, K) says which are kept: all, and, of random
+    sets, all but each filled one. `error` (V, V) is the Monte-Carlo covariance of u; `gram` (V, K,
+    V, K) has the products of pair effects, by column and block; `variances` are quadratic forms (W,
+    V, V) by name.
+    """
+
+    strata: Strata
+    exact: bool
+    u: np.ndarray
+    b: np.ndarray
+    by_block: np.ndarray
+    weight: np.ndarray
+    keeps: np.ndarray
+    error: np.ndarray
+    gram: np.ndarray | None
+    variances: Mapping[str, np.ndarray]
+    rows: "Rows" = field(repr=False)
+
+    def strips(self) -> Iterator[np.ndarray]:
+        """Pair effects tau (V, K, a, n), some rows after others."""
+        return self.rows.strips()
+
+
+class Rows:
+    """Sums over rows, which are `exact` if they will be all learning sets, each once.
+
+    `pairs` keeps sums over pairs of units, where they are not too large; `products` adds up
+    products of placements.
+    """
+
+    def __init__(
+        self,
+        strata: Strata,
+        n_columns: int,
+        *,
+        exact: bool = False,
+        pairs: bool = True,
+        products: Products | None = None,
+        n_blocks: int = N_BLOCKS,
+    ) -> None:
+        n, shape = strata.n_units, (n_columns, n_blocks)
+        self.strata, self.exact, self.n_blocks = strata, exact, n_blocks
+        self.n_columns, self._products = n_columns, products
+        self.count = np.zeros(n_blocks)
+        self._phi, self._learnt_phi, self._placed = (
+            np.zeros(shape),
+            np.zeros((*shape, n)),
+            np.zeros((*shape, n)),
+        )
+        self._learnt = np.zeros((n_blocks, n))
+        self._together = np.zeros((2, n, n)) if n <= MOST_UNITS else None
+        """Rows that learn from both of two units, by half."""
+        self._of_rows: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = [
+            [] for _ in range(n_blocks)
+        ]
+        """Learning sets, a bit for each unit, with phi (V, M) and draws, by block."""
+        self._waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._first_fit: AdditiveFit | None = None
+        self._left, self._left_own = np.zeros(shape), np.zeros((*shape, n))
+        self.pair = np.zeros((*shape, n, n)) if pairs and keeps_pairs(n, shape) else None
+        """Half of the sums of pair effects of the kernel, to be symmetrised. `placements` adds
+        those of pairs of two strata."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows so far."""
+        return int(self.count.sum())
+
+    @property
+    def means(self) -> np.ndarray:
+        """Plain means (V,) of phi over the rows."""
+        plain: np.ndarray = self._phi.sum(axis=1) / self.count.sum()
+        return plain
+
+    def add(self, placed: np.ndarray, learning: np.ndarray, draw: np.ndarray) -> None:
+        """Add placements (V, M, n), 0 where learnt from, and learning sets (M, n).
+
+        `draw` (M,) numbers the independent draws that rows came in, from 0 on without gaps.
+        """
+        first = self.strata.members[0]
+        phi = placed[..., first].sum(axis=-1, dtype=float) / self.strata.r[first[0]]
+        block = draw % self.n_blocks
+        with ONE_BLAS_THREAD:
+            for k in np.unique(block):
+                rows = block == k
+                # Numbers of rows are exact in single precision.
+                learnt = learning[rows].astype(np.float32)
+                self.count[k] += len(learnt)
+                self._learnt[k] += learnt.sum(axis=0)
+                self._phi[:, k] += phi[:, rows].sum(axis=-1)
+                self._learnt_phi[:, k] += phi[:, rows] @ learnt
+                self._placed[:, k] += placed[:, rows].sum(axis=1, dtype=float)
+                if self._together is not None:
+                    self._together[k % 2] += learnt.T @ learnt
+                packed = np.packbits(learning[rows], axis=1)
+                self._of_rows[k].append((packed, phi[:, rows], draw[rows]))
+        if self.pair is not None or self._products is not None:
+            self._waiting.append((placed, learning, draw))
+            enough, n = LEAST_WAIT // self.strata.n_units, self.strata.n_units
+            if self.pair is not None:
+                in_memory = MOST_WAIT // (n * self.n_columns * placed.itemsize)
+                enough = max(enough, min(WAIT_FOR_EACH * n, in_memory))
+            if sum(len(draws) for _, _, draws in self._waiting) >= enough:
+                self.settle()
+
+    def settle(self) -> None:
+        """Add up what an additive fit to all rows so far leaves of those that wait for it."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, []
+        with ONE_BLAS_THREAD:
+            if self._products is not None:
+                halves = self._fit(self._half(1)), self._fit(self._half(0))
+                for placed, learning, draw in waiting:
+                    self._products.add(self.strata, halves, placed, learning, draw)
+            if self.pair is None:
+                return
+            fit = self.fit()
+            if self.exact:
+                # Pair effects of a fit vanish over all sets only: one for all, the mean.
+                if self._first_fit is None:
+                    none = np.zeros_like(fit.eta)
+                    self._first_fit = AdditiveFit(fit.u, none, none, none)
+                fit = self._first_fit
+            for placed, learning, draw in waiting:
+                for k in np.unique(draw % self.n_blocks):
+                    rows = draw % self.n_blocks == k
+                    self._add_pairs(k, placed[:, rows], learning[rows].astype(float), fit)
+
+    def _add_pairs(self, k: int, placed: np.ndarray, learnt: np.ndarray, fit: AdditiveFit) -> None:
+        """Pair effects of residuals X = (P - A)/r: all are in one product with learning sets.
+
+        For H_j = w_j X_bar/2 + t_j X_j the sum of L'H + (L'H)' is that of w_i w_j X_bar +
+        w_i t_j X_j + t_i w_j X_i. Of two strata the kernel at the pair is in `pair` already, and A
+        is taken from it.
+        """
+        assert self.pair is not None
+        strata, first = self.strata, self.strata.members[0]
+        tested, (phi, of_strata) = 1 - learnt, fit.of_sets(strata, learnt)
+        for v, rows in enumerate(placed):
+            additive = tested * (phi[v][:, None] + fit.d[v])
+            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
+                additive[:, of_stratum] += tested[:, of_stratum] * shift[v][:, None]
+            residuals = (rows - additive) / strata.r
+            mean = residuals[:, first].sum(axis=1)
+            self._left[v, k] += mean.sum()
+            self._left_own[v, k] += mean @ learnt + residuals.sum(axis=0)
+            self.pair[v, k] += learnt.T @ (learnt * (mean / 2)[:, None] + residuals)
+            if len(strata.members) > 1:
+                additive -= tested * (phi[v] / 2)[:, None]
+                of_pairs = (additive / strata.r).T @ (tested / strata.r)
+                for of_stratum in strata.members:
+                    of_pairs[np.ix_(of_stratum, of_stratum)] = 0.0
+                self.pair[v, k] -= of_pairs
+
+    @property
+    def _every(self) -> np.ndarray:
+        return np.arange(self.n_blocks)
+
+    def _half(self, half: int) -> np.ndarray:
+        return np.arange(half, self.n_blocks, 2)
+
+    def fit(self) -> AdditiveFit:
+        """The additive fit to all rows."""
+        return self._fit(self._every)
+
+    def _fit(self, blocks: np.ndarray) -> AdditiveFit:
+        """The additive fit to the rows of some blocks."""
+        strata, count = self.strata, self.count[blocks].sum()
+        share = self._learnt[blocks].sum(axis=0) / count
+        u = self._phi[:, blocks].sum(axis=1) / count
+        response = self._learnt_phi[:, blocks].sum(axis=1) / count - u[:, None] * share
+        response = strata.centred(response)
+        n_tests = count * (1 - share)
+        moved = self._placed[:, blocks].sum(axis=1) / np.maximum(n_tests, 0.5)
+        moved = strata.centred(moved - u[:, None] * (n_tests > 0.5))
+        if self.exact:
+            # Products of indicators are known. A rule that has learnt before learns from none.
+            n, g, r = strata.n, strata.g, strata.r
+            eta = response * np.divide(n * (n - 1), g * r, out=np.zeros(len(n)), where=g > 0)
+        elif self._together is not None and self._is_enough(count):
+            together = self._together[sorted({k % 2 for k in blocks.tolist()})].sum(axis=0) / count
+            eta = least_squares(together - np.outer(share, share), response)
+        else:
+            # What tested units alone do to phi, as far as their mean placements tell.
+            eta = -moved / strata.r
+        eta = strata.centred(eta)
+        d = (moved + strata.g / (strata.n - 1) * eta) / (1 - strata.g / ((strata.n - 1) * strata.r))
+        return AdditiveFit(u - eta @ share, eta, moved, d)
+
+    def _is_enough(self, count: float) -> bool:
+        """Whether coefficients of learning sets are fitted to this number of rows."""
+        return self._together is not None and count >= ROWS_FOR_EACH * self.strata.n_units
+
+    def effects(self) -> Effects:
+        """Everything that contrasts of columns need, from the rows so far."""
+        self.settle()
+        strata, weight = self.strata, self.count / self.count.sum()
+        with ONE_BLAS_THREAD:
+            fit = self.fit()
+            by_block = np.zeros((self.n_blocks, *fit.eta.shape))
+            error = np.zeros((self.n_columns, self.n_columns))
+            if self.exact:
+                b = strata.first_order(fit.eta, fit.moved)
+            else:
+                halves, left = [self._fit(self._half(h)) for h in (1, 0)], []
+                for k in np.flatnonzero(self.count).tolist():
+                    by_block[k], of_block = self._effects_of(k, halves[k % 2], fit)
+                    left += of_block
+                b = np.tensordot(weight, by_block, 1)
+                error = self._error(*(np.concatenate(x, -1) for x in zip(*left, strict=True)))
+            gram = None
+            if self.pair is not None:
+                shape = self.n_columns, self.n_blocks
+                flat = (tau.reshape(shape[0] * shape[1], -1) for tau in self.strips(weight=weight))
+                gram = np.asarray(sum(tau @ tau.T for tau in flat)).reshape(*shape, *shape)
+        keeps = np.ones((1, self.n_blocks))
+        if not self.exact:
+            keeps = np.vstack([keeps, 1 - np.eye(self.n_blocks)[weight > 0]])
+        return Effects(
+            strata=strata,
+            exact=self.exact,
+            u=fit.u,
+            b=b,
+            by_block=by_block,
+            weight=weight,
+            keeps=keeps,
+            error=error,
+            gram=gram,
+            variances={} if self._products is None else self._products.variances(keeps),
+            rows=self,
+        )
+
+    def _effects_of(
+        self, k: int, fit: AdditiveFit, fit_to_all: AdditiveFit
+    ) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        """b (V, n) of a block: of the fit, and of what it leaves.
+
+        Also the residuals phi - phi^ (V, M) of the fit to all rows, with the draws.
+        """
+        strata, left = self.strata, []
+        total, learnt, placed = np.zeros(self.n_columns), 0.0, 0.0
+        for learning, phi, draw in self._sets_of(k):
+            fitted, of_strata = fit.of_sets(strata, learning)
+            left.append((phi - fit_to_all.of_sets(strata, learning)[0], draw))
+            with_unit = fitted @ learning
+            tested = fitted.sum(axis=1, keepdims=True) - with_unit
+            tested += (1 - learning).sum(axis=0) * fit.d
+            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
+                tested[:, of_stratum] += (
+                    shift.sum(axis=1, keepdims=True) - shift @ learning[:, of_stratum]
+                )
+            total, learnt, placed = total + fitted.sum(axis=1), learnt + with_unit, placed + tested
+        own = self._learnt_phi[:, k] - learnt + (self._placed[:, k] - placed) / strata.r
+        own -= (strata.g + 1) / strata.n * (self._phi[:, k] - total)[:, None]
+        return strata.first_order(fit.eta, fit.moved) + own / self.count[k], left
+
+    def _sets_of(self, k: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Learning sets of a block as numbers, some rows at a time, with phi (V, M) and draws."""
+        packed, phi, draw = zip(*self._of_rows[k], strict=True)
+        bits, all_phi, draws = (
+            np.concatenate(packed),
+            np.concatenate(phi, axis=1),
+            np.concatenate(draw),
+        )
+        step = max(64, LEAST_WAIT // self.strata.n_units)
+        for first in range(0, len(bits), step):
+            rows = slice(first, first + step)
+            learning = np.unpackbits(bits[rows], axis=1, count=self.strata.n_units)
+            yield learning.astype(float), all_phi[:, rows], draws[rows]
+
+    def _error(self, left: np.ndarray, draw: np.ndarray) -> np.ndarray:
+        """The Monte-Carlo covariance of U, from residuals (V, M) summed over each draw.
+
+        Residuals are smaller than errors, by the coefficients of the fit.
+        """
+        draw = np.unique(draw, return_inverse=True)[1]
+        left = left - left.mean(axis=1, keepdims=True)
+        by_draw = np.stack([np.bincount(draw, residuals) for residuals in left])
+        n_rows, n_draws = left.shape[1], by_draw.shape[1]
+        spent = self.strata.n_units - len(self.strata.learn_sizes) + 1
+        freedom = max(1 - spent / n_rows, 1 / n_rows) if self._is_enough(n_rows) else 1.0
+        covariance: np.ndarray = by_draw @ by_draw.T * n_draws / max(n_draws - 1, 1)
+        return covariance / (freedom * n_rows) ** 2
+
+    def strips(self, *, weight: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """Pair effects tau (V, K, a, n), some rows after others.
+
+        With the weights (K,) of the blocks they are scaled, so that the sum of their squares is M2.
+        """
+        assert self.pair is not None
+        strata, n_units = self.strata, self.strata.n_units
+        n, g, r = strata.n, strata.g, strata.r
+        count, share = np.maximum(self.count, 1.0), (g + 1) / n
+        u = self._left / count
+        a = self._left_own / count[:, None] - share * u[..., None]
+        scale = np.divide(g, n - 2, out=np.zeros(n_units), where=n > 2)
+        # Half of each sum over i and k counts.
+        left = np.where(r >= 3, (r - 1) * (r - 2), 1.0)
+        within = np.where(r >= 3, (n - 1) * (n - 2) ** 2 * (n - 3) / 2 / left**2, 0.0)
+        for first in range(0, n_units, STRIP):
+            some = slice(first, first + STRIP)
+            different = strata.labels[some, None] != strata.labels
+            tau = self.pair[:, :, some] + self.pair[..., some].swapaxes(-1, -2)
+            tau /= count[:, None, None]
+            of_rows = a[..., some, None]
+            same = (share[some] * g[some] / (n[some] - 1) * u[..., None])[..., None]
+            same = same + scale * (of_rows + a[..., None, :])
+            if different.any():
+                other = share * of_rows + share[some, None] * a[..., None, :]
+                other += (share[some] * u[..., None])[..., None] * share
+                same = np.where(different, other, same)
+            tau -= same
+            tau[..., np.arange(tau.shape[2]), np.arange(n_units)[some]] = 0.0
+            if weight is not None:
+                single = strata.jackknife_factor
+                factor = np.where(different, single[some, None] * single / 2, within)
+                tau *= np.sqrt(factor) * weight[:, None, None]
+            yield tau
+
+
+def keeps_pairs(n_units: int, shape: tuple[int, int]) -> bool:
+    """Whether sums over pairs of units are kept, for columns and blocks (V, K)."""
+    return n_units <= MOST_UNITS and 8 * shape[0] * shape[1] * n_units**2 <= MOST_BYTES
+
+
+def least_squares(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
+    """Solutions (V, n) of smallest length, by conjugate gradients.
+
+    Learning sets of one size leave a direction of each stratum open; otherwise the system is well
+    conditioned.
+    """
+    solution, left = np.zeros_like(response), response.copy()
+    direction, square = left.copy(), (left**2).sum(axis=-1)
+    enough = np.maximum(1e-24 * square, 1e-300)
+    for _ in range(10 * len(gram)):
+        is_open = square > enough
+        if not is_open.any():
+            break
+        image = direction @ gram
+        curvature = (direction * image).sum(axis=-1)
+        step = np.divide(
+            square, curvature, out=np.zeros_like(square), where=is_open & (curvature > 0)
+        )
+        solution += step[:, None] * direction
+        left -= step[:, None] * image
+        new_square = (left**2).sum(axis=-1)
+        ratio = np.divide(new_square, square, out=np.zeros_like(square), where=is_open)
+        direction, square = left + ratio[:, None] * direction, new_square
+    return solution

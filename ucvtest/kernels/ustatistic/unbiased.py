@@ -1,0 +1,312 @@
+r"""Products of losses under two learning sets, from which unbiased variances of means follow.
+
+Notation of Fuchs, Hornung, De Bin and Boulesteix (2013): kappa_c is the mean of Phi_0(S) Phi_0(S')
+over sets S and S' of m = g + 1 observations with c in common, of one stratum.
+
+Every variance here is a quadratic form that is invariant to the mean. For an additive A and any D,
+
+    Q(A, D) = lambda b(A)'b(D),    lambda = n (n - 1)/(n - m)^2,
+    Q(D, D) = Q(X, X) + 2 lambda b(A)'b(D) - lambda |b(A)|^2,    X = D - A,
+
+so that only products of residuals X are left to random pairs of learning sets. A is fitted to the
+other half of the draws.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata
+
+CELLS = 1_000_000
+"""Placements of a column that are multiplied at a time."""
+
+
+class PairProducts:
+    """Sums over pairs of sets of a draw, batch by batch: the variances "unbiased", "asymptotic".
+
+    `exchanged` (H, n) and their losses are sets with one observation of their partner exchanged,
+    for the latter: see `exchange`.
+    """
+
+    def __init__(self, n_columns: int, n_blocks: int = N_BLOCKS) -> None:
+        self._n_columns, self._n_blocks = n_columns, n_blocks
+        self._parts: list[dict[str, np.ndarray]] = []
+        self._pending: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._shape = 0, 0
+
+    def exchange(
+        self, placed: np.ndarray, learning: np.ndarray, partners: np.ndarray, draw: np.ndarray
+    ) -> None:
+        """Announce what belongs to the next rows of `add`.
+
+        Placements (V, H, n) and sets (H, n) with an observation exchanged; `partners` (H, 2) are
+        the rows that they take the place of, and that the observation is from.
+        """
+        self._pending.append((placed, learning, partners, draw))
+
+    def add(
+        self,
+        strata: Strata,
+        halves: tuple[AdditiveFit, AdditiveFit],
+        placed: np.ndarray,
+        learning: np.ndarray,
+        draw: np.ndarray,
+    ) -> None:
+        """See `rows.Products`: all pairs of disjoint sets of one draw."""
+        n, g = strata.n_units, strata.learn_sizes[0]
+        self._shape = n, g
+        pairs = _pairs_of_draws(learning, draw)
+        exchanged = self._pending.pop(0) if self._pending else None
+        for half, fit in enumerate(halves):
+            b = strata.first_order(fit.eta, fit.moved)
+            sums = {
+                "count": np.zeros(self._n_blocks),
+                "mean": np.zeros((self._n_blocks, self._n_columns)),
+                "linear": np.zeros((self._n_blocks, self._n_columns, self._n_columns)),
+            }
+            sums |= {name: np.zeros_like(sums["linear"]) for name in (*_KINDS, "exchange")}
+            sums |= {"pairs": np.zeros(self._n_blocks), "exchanges": np.zeros(self._n_blocks)}
+            for k in range(half, self._n_blocks, 2):
+                rows = np.flatnonzero(draw % self._n_blocks == k)
+                if not len(rows):
+                    continue
+                residuals = _Residuals.of(strata, fit, placed, learning, rows)
+                sums["count"][k] += len(rows)
+                sums["mean"][k] += residuals.phi.sum(axis=1)
+                crossed = b @ residuals.effect(strata).T
+                factor = strata.jackknife_factor[0]
+                sums["linear"][k] += factor * (len(rows) * b @ b.T + crossed + crossed.T)
+                of_block = np.searchsorted(rows, pairs[:, draw[pairs[0]] % self._n_blocks == k])
+                sums["pairs"][k] += of_block.shape[1]
+                products = residuals.products(residuals, of_block, 0)
+                for name, value in products.items():
+                    sums[name][k] += value
+                if exchanged is not None:
+                    self._add_exchanged(sums, k, strata, fit, exchanged, placed, learning)
+            self._parts.append(sums)
+
+    def _add_exchanged(
+        self,
+        sums: dict[str, np.ndarray],
+        k: int,
+        strata: Strata,
+        fit: AdditiveFit,
+        exchanged: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+        placed: np.ndarray,
+        learning: np.ndarray,
+    ) -> None:
+        """The change of the product when one observation is shared, of a block."""
+        values, sets, partners, draw = exchanged
+        some = np.flatnonzero(draw % self._n_blocks == k)
+        if not len(some):
+            return
+        moved = _Residuals.of(strata, fit, values, sets, some)
+        before, other = (
+            _Residuals.of(strata, fit, placed, learning, partners[some, side]) for side in (0, 1)
+        )
+        both = np.tile(np.arange(len(some)), (2, 1))
+        sums["exchange"][k] += moved.products(other, both, 1)["product"]
+        sums["exchange"][k] -= before.products(other, both, 0)["product"]
+        sums["exchanges"][k] += len(some)
+
+    def variances(self, keeps: np.ndarray) -> Mapping[str, np.ndarray]:
+        """See `rows.Products`."""
+        found = {"unbiased": np.stack([self._mean(keep, self._unbiased) for keep in keeps])}
+        if any(part["exchanges"].any() for part in self._parts):
+            values = [self._mean(keep, self._asymptotic) for keep in keeps]
+            found["asymptotic"] = np.stack(values)
+        return found
+
+    def _mean(self, keep: np.ndarray, form: object) -> np.ndarray:
+        """The mean of a quadratic form over batches, weighted by their rows."""
+        total, weight = np.zeros((self._n_columns, self._n_columns)), 0.0
+        for part in self._parts:
+            size = float(keep @ part["count"])
+            if size > 0 and keep @ part["pairs"] > 0:
+                total = total + size * form(part, keep)  # type: ignore[operator]
+                weight += size
+        return total / weight if weight else np.full_like(total, np.nan)
+
+    def _unbiased(self, part: Mapping[str, np.ndarray], keep: np.ndarray) -> np.ndarray:
+        count, mean = part["count"] * keep, part["mean"] * keep[:, None]
+        total, pairs = mean.sum(axis=0), count.sum() ** 2 - (count**2).sum()
+        squared = (np.outer(total, total) - mean.T @ mean) / pairs if pairs > 0 else np.nan
+        linear = np.tensordot(keep, part["linear"], 1) / count.sum()
+        return np.asarray(squared - _of_pairs(part, keep, "product") + linear)
+
+    def _asymptotic(self, part: Mapping[str, np.ndarray], keep: np.ndarray) -> np.ndarray:
+        n, g = self._shape
+        product, crossed, diagonal = (
+            _of_pairs(part, keep, name) for name in ("product", "crossed", "diagonal")
+        )
+        exchange = np.tensordot(keep, part["exchange"], 1) / max(keep @ part["exchanges"], 1.0)
+        # The observation that S and S' share is tested in neither, in one or in both of them.
+        kappa_1 = (g**2 * (product + exchange) + 2 * g * crossed + diagonal) / (g + 1) ** 2
+        linear = np.tensordot(keep, part["linear"], 1) / (part["count"] @ keep)
+        return np.asarray((g + 1) ** 2 / n * (kappa_1 - product) + linear)
+
+
+def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
+    """The rows (2, P) of all pairs of disjoint sets of one draw."""
+    order = np.argsort(draw, kind="stable")
+    _, first, size = np.unique(draw[order], return_index=True, return_counts=True)
+    pairs = [np.zeros((2, 0), dtype=int)]
+    for n_sets in np.unique(size):
+        places = np.triu_indices(n_sets, 1)
+        starts = first[size == n_sets]
+        pairs.append(np.stack([order[starts[:, None] + place].ravel() for place in places]))
+    both = np.concatenate(pairs, axis=1)
+    disjoint: np.ndarray = ~(learning[both[0]] & learning[both[1]]).any(axis=1)
+    return both[:, disjoint]
+
+
+_KINDS = ("product", "crossed", "diagonal", "swapped")
+
+
+def _of_pairs(part: Mapping[str, np.ndarray], keep: np.ndarray, name: str) -> np.ndarray:
+    return np.asarray(np.tensordot(keep, part[name], 1) / (keep @ part["pairs"]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Residuals:
+    """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n)."""
+
+    x: np.ndarray
+    learning: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        strata: Strata,
+        fit: AdditiveFit,
+        placed: np.ndarray,
+        learning: np.ndarray,
+        rows: np.ndarray,
+    ) -> "_Residuals":
+        sets = learning[rows]
+        phi, (shift,) = fit.of_sets(strata, sets.astype(float))
+        additive = (phi + shift)[..., None] + fit.d[:, None]
+        return cls(np.where(sets, 0.0, placed[:, rows] - additive), sets)
+
+    @property
+    def phi(self) -> np.ndarray:
+        """The mean of each row, (V, M)."""
+        return np.asarray(self.x.sum(axis=-1) / (~self.learning[0]).sum())
+
+    def effect(self, strata: Strata) -> np.ndarray:
+        """First-order effects (V, n), summed over the rows."""
+        own = self.phi @ self.learning + self.x.sum(axis=1) / strata.r
+        effect: np.ndarray = own - (strata.g + 1) / strata.n * self.phi.sum(axis=1)[:, None]
+        return effect
+
+    def products(
+        self, other: "_Residuals", pairs: np.ndarray, overlap: int
+    ) -> dict[str, np.ndarray]:
+        """Sums (V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
+
+        By where t and t' lie: different and outside both sets (product); one of them inside the
+        other set (crossed); equal (diagonal); both inside the other set (swapped).
+        """
+        n, g = self.learning.shape[1], int(self.learning[0].sum())
+        n_out, n_in = n - 2 * g + overlap, max(g - overlap, 1)
+        sums = {name: np.zeros((len(self.x), len(self.x))) for name in _KINDS}
+        step = max(1, CELLS // n)
+        for start in range(0, pairs.shape[1], step):
+            i, j = pairs[:, start : start + step]
+            x, y = self.x[:, i], other.x[:, j]
+            x_in, y_in = (x * other.learning[j]).sum(axis=-1), (y * self.learning[i]).sum(axis=-1)
+            x_out, y_out = x.sum(axis=-1) - x_in, y.sum(axis=-1) - y_in
+            equal = np.einsum("vpn,wpn->vw", x, y, optimize=True)
+            of_kinds = {
+                "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
+                "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
+                "diagonal": equal / max(n_out, 1),
+                "swapped": x_in @ y_in.T / n_in**2,
+            }
+            for name, value in of_kinds.items():
+                sums[name] += (value + value.T) / 2
+        return sums
+
+
+class OverlapSums:
+    """kappa_c from pairs of sets with given overlaps, by block; of one column.
+
+    The additive fit is that of other rows. `c_values` are the numbers of observations in common.
+    """
+
+    def __init__(
+        self,
+        strata: Strata,
+        fit: AdditiveFit,
+        c_values: Sequence[int],
+        n_blocks: int = N_BLOCKS,
+    ) -> None:
+        self._strata, self._fit, self._n_blocks = strata, fit, n_blocks
+        self.c_values = tuple(c_values)
+        self._sums: dict[int, dict[str, np.ndarray]] = {}
+
+    @property
+    def overlaps(self) -> tuple[int, ...]:
+        """The overlaps of learning sets that must be added."""
+        return tuple(sorted({o for c in self.c_values for o, _, _ in self._cases(c)}))
+
+    def add(self, overlap: int, placed: np.ndarray, learning: np.ndarray) -> None:
+        """Add losses (M, n) and sets (M, n): the first sets of all pairs, then the second."""
+        n_pairs, n = len(learning) // 2, self._strata.n_units
+        names = {name: np.zeros(self._n_blocks) for name in (*_KINDS, "pairs", "count", "mean")}
+        sums = self._sums.setdefault(overlap, {**names, "effect": np.zeros((self._n_blocks, n))})
+        for k in range(self._n_blocks):
+            some = np.arange(k, n_pairs, self._n_blocks)
+            if not len(some):
+                continue
+            rows = np.concatenate([some, some + n_pairs])
+            residuals = _Residuals.of(self._strata, self._fit, placed[None], learning, rows)
+            pairs = np.arange(len(rows)).reshape(2, -1)
+            for name, value in residuals.products(residuals, pairs, overlap).items():
+                sums[name][k] += value[0, 0]
+            sums["pairs"][k] += len(some)
+            sums["count"][k] += len(rows)
+            sums["mean"][k] += residuals.phi.sum()
+            sums["effect"][k] += residuals.effect(self._strata)[0]
+
+    def kappas(self) -> np.ndarray:
+        """Estimates of kappa_c from each block with draws, (K', number of values)."""
+        count, mean, effect = (
+            np.sum([sums[key] for sums in self._sums.values()], axis=0)
+            for key in ("count", "mean", "effect")
+        )
+        filled = count > 0
+        mean, effect = mean[filled] / count[filled], effect[filled] / count[filled, None]
+        return np.column_stack([self._kappa(c, mean, effect, filled) for c in self.c_values])
+
+    def _kappa(
+        self, c: int, mean: np.ndarray, effect: np.ndarray, filled: np.ndarray
+    ) -> np.ndarray:
+        strata, fit = self._strata, self._fit
+        n, m = strata.n_units, strata.learn_sizes[0] + 1
+        # The additive kernel of the whole set S: coefficients of learning, and of being tested.
+        h = (m - 1) * (fit.eta[0] + fit.d[0] / strata.r) + fit.d[0]
+        centre = float(fit.u[0])
+        of_residual = np.zeros(int(filled.sum()))
+        for overlap, kind, weight in self._cases(c):
+            sums = self._sums[overlap]
+            of_residual += weight * (sums[kind] / np.maximum(sums["pairs"], 1))[filled]
+        of_both = centre * mean + (c / m - (m - c) / (n - m)) * (effect @ h) / m
+        of_additive = centre**2 + (c / n - (m**2 - c) / (n * (n - 1))) * (h @ h) / m**2
+        return np.asarray(of_residual + 2 * of_both + of_additive)
+
+    def _cases(self, c: int) -> list[tuple[int, str, float]]:
+        """Overlap of the learning sets, which observations are tested, and how often.
+
+        An observation that S and S' share is learnt from in both, tested in one, or tested in both.
+        """
+        m = self._strata.learn_sizes[0] + 1
+        cases = [
+            (c, "product", (m - c) ** 2 / m**2),
+            (c - 1, "crossed", 2 * c * (m - c) / m**2),
+            (c - 1, "diagonal", c / m**2),
+            (c - 2, "swapped", c * (c - 1) / m**2),
+        ]
+        return [case for case in cases if case[2] > 0]
