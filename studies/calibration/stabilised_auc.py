@@ -21,9 +21,9 @@ from studies.calibration.simulation import SampleRun
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.data.class_sizes import Shape
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.first_order import first_order
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
+from ucvtest.kernels.ustatistic.contrasts import Contrast
+from ucvtest.kernels.ustatistic.rows import Effects, Rows
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import wald_interval
@@ -99,49 +99,52 @@ def _different(products: np.ndarray) -> float:
 # ------------------------------------------------------------------------------ one sample
 
 
-def ranked(test: uv.UStatisticTest, rng: np.random.Generator) -> TwoClasses:
+def ranked(test: uv.UStatisticTest, rng: np.random.Generator) -> Effects:
     """As many learning sets as the test draws at least, with the ranks of both learners."""
     sizes: Any = test.learning_sets.sizes
     n_pairs = max(300, 5 * test.n_obs)
-    learning = sizes.drawn(rng, n_pairs)
+    learning, draw = sizes.drawn(rng, n_pairs), np.tile(np.arange(n_pairs), 2)
     scores = [
         Evaluator(test.sample, learner, "score")
         .predict_all(learning, ~learning, np.zeros(len(learning), dtype=int))
         .values
         for learner in test.learners
     ]
-    sums = TwoClasses(sizes.members)
-    sums.add(scores, learning, np.tile(np.arange(n_pairs), 2))
-    return sums
+    columns = sizes.columns(len(scores))
+    rows = Rows(columns.strata, columns.n_columns)
+    rows.add(columns.placed(scores, learning, draw, rows.pair), learning, draw)
+    return rows.effects()
 
 
-def slope_of(sums: TwoClasses, contrast: Sequence[float], n_groups: int = GROUPS) -> float:
+def slope_of(effects: Effects, contrast: Sequence[float], n_groups: int = GROUPS) -> float:
     """The slope of a linear combination of the learners."""
-    shape, effects, weights = sums.shape, sums._all_effects(), np.asarray(contrast)
-    parts = [np.arange(N_BLOCKS)[group::n_groups] for group in range(n_groups)]
-    single = [
-        weights @ first_order(shape, sums.moments, part, exact=sums.exact).contributions(shape)
-        for part in parts
-    ]
-    shares = [effects.weight[part] / effects.weight[part].sum() for part in parts]
-    pairs = [
-        np.stack(
-            [
-                np.einsum("d,dkij,k->ij", weights, tau[:, part], share)
-                for part, share in zip(parts, shares, strict=True)
-            ]
-        )
-        for tau in vars(effects.pairs).values()
-    ]
-    return slope(shape, shape.split(np.stack(single)), pairs[:2], pairs[2])
+    strata, weights = effects.strata, np.asarray(contrast)
+    shape = Shape(tuple(strata.sizes.tolist()), strata.learn_sizes)
+    tau = np.concatenate([np.tensordot(weights, x, 1) for x in effects.strips()], axis=1)
+    by_block = np.tensordot(effects.by_block, weights, (1, 0))
+    single, pairs = [], []
+    for group in range(n_groups):
+        share = np.where(np.arange(len(tau)) % n_groups == group, effects.weight, 0.0)
+        share /= share.sum()
+        single.append(weights @ effects.b if effects.exact else share @ by_block)
+        pairs.append(np.tensordot(share, tau, 1))
+    first, other = strata.members
+    of_pairs = np.stack(pairs)
+    within = [of_pairs[:, some][:, :, some] for some in (first, other)]
+    return slope(
+        shape,
+        [np.stack(single)[:, some] for some in (first, other)],
+        within,
+        of_pairs[:, first][:, :, other],
+    )
 
 
-def intervals(sums: TwoClasses, name: str) -> dict[str, Any]:
+def intervals(effects: Effects, name: str) -> dict[str, Any]:
     """The default interval and the stabilised one."""
     contrast = CONTRASTS[name]
-    answer = sums.estimate(contrast)
+    answer = AucEstimate.of(effects, Contrast(np.array(contrast)))
     se = math.sqrt(answer.values["midpoint"] + answer.mc_se_estimate**2)
-    beta, least = slope_of(sums, contrast), -1.0 if name == "difference" else 0.0
+    beta, least = slope_of(effects, contrast), -1.0 if name == "difference" else 0.0
     bent = StabilisedT(answer.auc, se, answer.df, beta, least, 1.0)
     student = ("t", answer.df, "two-sided", 0.05)
     default = (

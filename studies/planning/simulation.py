@@ -10,8 +10,8 @@ import ucvtest as uv
 from studies.planning.problems import Problem
 from studies.simulate.many_samples import ManySamples
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.kernels.ustatistic.contrasts import Estimate, estimate, linear, slope
+from ucvtest.kernels.ustatistic.rows import Rows, Strata, blocks_for
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.variance_stabilised import StabilisedT
 
@@ -34,8 +34,8 @@ def truth(
     )
     for block in many.losses(n_samples):
         rows = block.sum(axis=2) / (~learning).sum(axis=1)
-        for estimate, noise in zip(rows.mean(axis=1), rows.var(axis=1, ddof=1), strict=True):
-            yield {"estimate": estimate, "mc": noise / SETS_OF_TRUTH}
+        for mean, noise in zip(rows.mean(axis=1), rows.var(axis=1, ddof=1), strict=True):
+            yield {"estimate": mean, "mc": noise / SETS_OF_TRUTH}
 
 
 def reported(
@@ -54,31 +54,33 @@ def reported(
     many = ManySamples(
         problem.sampler, problem.learners, learning, ~learning, loss=problem.loss, rng=rng
     )
-    sets = tuple(side[:, None] for side in sides)
+    draw = np.tile(np.arange(PAIRS_REPORTED), 2)
     for block in many.losses(n_samples):
         for losses in block:
-            each = tuple(side[:, None] for side in np.split(losses, 2))
-            sums = Accumulator(
-                n, g, disjoint=False, n_draws=PAIRS_REPORTED, pair_effects=about_errors
-            )
-            sums.add((*each, *sets))
-            found = sums.estimates()
-            yield _told(problem, n, found, "midpoint" if about_errors else "jackknife")
+            rows = Rows(Strata.single(n, g), 1, pairs=about_errors, n_blocks=blocks_for(n))
+            rows.add(np.where(learning, 0.0, losses)[None], learning, draw)
+            effects = rows.effects()
+            contrast = linear([1.0], effects.u)
+            found = estimate(effects, contrast)
+            bent = slope(effects, contrast) if about_errors else (0.0, 0.0, 0.0)
+            yield _told(problem, n, found, "midpoint" if about_errors else "jackknife", bent)
 
 
-def _told(problem: Problem, n: int, found: MonteCarloEstimates, variance: str) -> dict[str, Any]:
+def _told(
+    problem: Problem, n: int, found: Estimate, variance: str, bent: tuple[float, float, float]
+) -> dict[str, Any]:
     """Estimate, standard error, width and p-value of a default test."""
-    estimate, slope = found.values["estimate"], found.values.get("slope", 0.0)
-    se, mc_se = math.sqrt(max(found.values[variance], 0.0)), found.mc_se["estimate"]
-    row = {"estimate": estimate, "mc": mc_se**2, "se": se, "width": math.nan, "pvalue": math.nan}
+    value, mc_se = found.value, found.mc_se
+    se = math.sqrt(max(found.variances[variance], 0.0))
+    row = {"estimate": value, "mc": mc_se**2, "se": se, "width": math.nan, "pvalue": math.nan}
     if not se:
         return row
     if len(problem.learners) == 1:
-        low, high = PlusFour(estimate, se**2, n).interval("two-sided", 0.05)
+        low, high = PlusFour(value, se**2, n).interval("two-sided", 0.05)
         return row | {"width": high - low}
-    error = found.slope_error if "slope" in found.values else 0.0
-    low, high = StabilisedT(0.0, se, n - 1.0, slope, slope_error=error).interval("two-sided", 0.05)
-    whole = StabilisedT(estimate, math.hypot(se, mc_se), n - 1.0, slope, slope_error=error)
+    beta, error = bent[0], math.hypot(*bent[1:])
+    low, high = StabilisedT(0.0, se, n - 1.0, beta, slope_error=error).interval("two-sided", 0.05)
+    whole = StabilisedT(value, math.hypot(se, mc_se), n - 1.0, beta, slope_error=error)
     return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
 
 

@@ -39,7 +39,7 @@ def _mutant(name: str, path: str, line: str, becomes: str, *files: str) -> Mutan
 
 USTATISTIC = ("kernels/test_ustatistic.py", "methods/ustatistic/test_ustatistic.py")
 INTERVALS = ("stats/test_intervals.py",)
-FEW_FITS = ("stats/test_few_fits.py",)
+FEW_FITS = ("kernels/test_few_fits.py",)
 EXACT = ("stats/test_exact.py",)
 METRICS = ("metrics/test_values_of_metrics.py",)
 INFLUENCE = ("kernels/test_influence.py",)
@@ -63,24 +63,20 @@ MUTANTS = [
         *("(n - m) ** 2", "(n - m + 1) ** 2", *USTATISTIC),
     ),
     _mutant(
-        *(
-            "pair effects of one class in the midpoint",
-            "kernels/auc_ustatistic/several_variances.py",
-        ),
-        *("[pair_factor(n, g + 1) / 2", "[pair_factor(n, g + 1) / 4", *SEVERAL_CLASSES),
+        *("pair effects of one class in the midpoint", "kernels/ustatistic/rows.py"),
+        *("g + 1, 0)) / 2, 0.0)", "g + 1, 0)) / 4, 0.0)", *SEVERAL_CLASSES),
     ),
     _mutant(
-        *("pair effects less those of single ones", "kernels/ustatistic/variances.py"),
-        *("effects=(m - 1) / (n - 2) *", "effects=(m - 1) / (n - 1) *", *USTATISTIC),
+        *("pair effects less those of single ones", "kernels/ustatistic/rows.py"),
+        *("np.divide(g, n - 2,", "np.divide(g, n - 1,", *USTATISTIC),
     ),
     _mutant(
-        *("linear part of the unbiased variance", "kernels/ustatistic/variances.py"),
-        'squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]',
-        'squared_mean - sums["product"] / sums["n_products"]',
+        *("linear part of the unbiased variance", "kernels/ustatistic/unbiased.py"),
+        *('"product", "pairs") + linear', '"product", "pairs")'),
         *USTATISTIC,
     ),
     _mutant(
-        *("error of clipping", "kernels/ustatistic/variances.py"),
+        *("error of clipping", "kernels/ustatistic/contrasts.py"),
         *("return float(np.sqrt(np.mean((moved", "return 0.5 * float(np.sqrt(np.mean((moved"),
         *USTATISTIC,
     ),
@@ -90,15 +86,19 @@ MUTANTS = [
         "kernels/test_slopes.py",
     ),
     _mutant(
-        *("degrees of freedom of what the means explain", "stats/few_fits.py"),
+        *("degrees of freedom of what the means explain", "kernels/ustatistic/few.py"),
         *("(n_rounds + 2) / (n_rounds - 2)", "(n_rounds + 1) / (n_rounds - 2)", *FEW_FITS),
     ),
     _mutant(
-        *("observations with full weight", "stats/few_fits.py"),
-        *("FULL_WEIGHT_OBS, LEAST_WEIGHT = 300", "FULL_WEIGHT_OBS, LEAST_WEIGHT = 400", *FEW_FITS),
+        *("observations with full weight", "kernels/ustatistic/few.py"),
+        *(
+            "FULL_WEIGHT_UNITS, LEAST_WEIGHT = 300",
+            "FULL_WEIGHT_UNITS, LEAST_WEIGHT = 400",
+            *FEW_FITS,
+        ),
     ),
     _mutant(
-        *("chance that one observation decides", "stats/few_fits.py"),
+        *("chance that one observation decides", "kernels/ustatistic/few.py"),
         *("MOST_CHANCE = 0.01", "MOST_CHANCE = 0.05", *FEW_FITS),
     ),
     _mutant(

@@ -21,6 +21,7 @@ from ucvtest.common.checks import as_integer, named_options
 from ucvtest.common.equality import ByValue
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg, call
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.named import named_smooth_metric
@@ -28,7 +29,6 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 if TYPE_CHECKING:
     import pandas as pd

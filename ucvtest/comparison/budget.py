@@ -10,8 +10,8 @@ from ucvtest.comparison.default import Affordable
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 from ucvtest.results.columns import Pair
-from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 FEWEST_OF_EACH = 2 * LEAST_ROUNDS
 """Fits of each learner, for each of its pairs, with which the recommended test answers."""

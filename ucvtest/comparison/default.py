@@ -13,6 +13,7 @@ from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import DisjointSets, KFold
 from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.methods.ustatistic.options import FEW_PAIRS
@@ -23,7 +24,6 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 
 class Affordable(Protocol):

@@ -2,8 +2,8 @@ r"""Cells of learners: of rules that are learnt on rounds of disjoint learning s
 
 A row is in a cell by the prediction of each rule that did not learn from it. Its weight of 1 is
 shared among the rounds, and in a round among the rules that test it. A mean of influence values is
-then a U-statistic, with the variance of few fits (`stats.few_fits`), which includes learning from
-another sample.
+then a U-statistic, with the variance of few fits (`kernels.ustatistic.few`), which includes
+learning from another sample.
 
 Errors due to learning are assumed to have the same correlations between points as errors due to
 testing. Any number of rules is enough to estimate the latter.
@@ -16,7 +16,7 @@ import numpy as np
 
 from ucvtest.curves.cells import Cells, covariance_of_shares, table_of_cells
 from ucvtest.data.groups import Groups
-from ucvtest.stats.few_fits import Rounds, SetsOfRounds
+from ucvtest.kernels.ustatistic.few import FewFits, SetsOfRounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class LearntCells(Cells):
         variances, df = np.full((2, len(values)), np.nan)
         for k, point_values in enumerate(values):
             if np.isfinite(point_values).all():
-                few_fits = self._rounds(point_values).estimate()
+                few_fits = self._few_fits(point_values)
                 variances[k], df[k] = few_fits.se**2, few_fits.df
         return variances, df
 
@@ -56,8 +56,8 @@ class LearntCells(Cells):
         spreads = values**2 @ self.shares - (values @ self.shares) ** 2
         return self._sizes(spreads, variances, least=self.n_units)
 
-    def _rounds(self, values: np.ndarray) -> Rounds:
-        """The rounds of the influence values (m,), of rows or of clusters."""
+    def _few_fits(self, values: np.ndarray) -> FewFits:
+        """Few fits of the influence values (m,), of rows or of clusters."""
         with_learnt = np.append(values, 0.0)
         n_cells_each = len(values) // len(self.places)
         row_values = np.zeros(self.places.shape[1:])
@@ -66,10 +66,10 @@ class LearntCells(Cells):
             if values[own_cells].any():
                 row_values += with_learnt[learner_places]
         if self.groups is None:
-            return Rounds.on(row_values, self.sets)
+            return self.sets.few_fits(row_values)
         sizes, mean = self.groups.sizes, float(values @ self.shares)
         cluster_values = self.groups.sums(row_values) - mean * sizes * self.sets.testing
-        return Rounds.on(cluster_values / sizes.mean(), self.sets)
+        return self.sets.few_fits(cluster_values / sizes.mean())
 
 
 def count_learnt_cells(
@@ -90,7 +90,7 @@ def count_learnt_cells(
     """
     n_obs, groups = learning.shape[1], None if groups is None or groups.single else groups
     rounds = learning.reshape(-1, 2, n_obs)
-    row_sets, testing = SetsOfRounds(rounds), ~rounds
+    row_sets, testing = SetsOfRounds.single(rounds), ~rounds
     by_rule = np.full((len(places), *rounds.shape), n_cells)
     by_rule[:, testing] = places
     row = np.broadcast_to(np.arange(n_obs), rounds.shape)[testing]
@@ -100,7 +100,7 @@ def count_learnt_cells(
     units, sizes, unit_sets = np.arange(n_obs), np.ones(n_obs), row_sets
     if groups is not None:
         units, sizes = groups.index, groups.sizes.astype(float)
-        unit_sets = SetsOfRounds(rounds[..., groups.first])
+        unit_sets = SetsOfRounds.single(rounds[..., groups.first])
     table = table_of_cells(places, units[row], weights, (len(sizes), n_cells))
     return LearntCells(
         counts=table.sum(axis=0),

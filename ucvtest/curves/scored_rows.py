@@ -11,9 +11,9 @@ from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.positive_class import check_positive_of_losses
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 SCORES = ("score", "probability")
 """Outputs of learners that thresholds divide."""

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.data.positive_class import json_label
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
+from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.survival_sets import MetricOfSets
 
 LossesAndFailures = tuple[list[np.ndarray], dict[int, list[FailedFit]]]
 
@@ -52,12 +56,6 @@ class LossSource(ABC):
     def counts(self) -> dict[str, int]:
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
-
-    n_left: int | None = None
-    """Rows that are still to be had of what was kept; None of a source that can go on."""
-
-    def leave_out(self, rows: np.ndarray) -> None:  # noqa: B027  (nothing is pooled)
-        """Be told which of the last rows are left out, as fits of their draws failed."""
 
     def announce_total(self, n_fits: int) -> None:  # noqa: B027  (given losses take no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
@@ -153,21 +151,13 @@ class FittedLosses(LossSource):
             else:
                 # Scores may be anything where they are not tested.
                 self.identical = bool((first_values == other_values)[testing].all())
-        learner_values = self._as_losses(learner_values, testing, failed)
-        if self._weights is not None:
-            learner_values = [values * self._weights.shares for values in learner_values]
-        if clusters is not None:
-            learner_values = [clusters.sums(learner_losses) for learner_losses in learner_values]
-        return learner_values, failed
+        return [self._of_units(values) for values in learner_values], failed
 
-    def _as_losses(
-        self,
-        learner_values: list[np.ndarray],
-        testing: np.ndarray,
-        failed: dict[int, list[FailedFit]],
-    ) -> list[np.ndarray]:
-        """The values that are kept of the scores of each learner."""
-        return learner_values
+    def _of_units(self, values: np.ndarray) -> np.ndarray:
+        """Losses of observations, or of clusters, with their weights."""
+        if self._weights is not None:
+            values = values * self._weights.shares
+        return values if self._clusters is None else self._clusters.sums(values)
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample
@@ -191,10 +181,6 @@ class PrecomputedLosses(LossSource):
         self.paired, self.identical = difference.paired, difference.identical
         self.n_fits = difference.n_fits
 
-    def from_start(self) -> "PrecomputedLosses":
-        """The same losses, from the first row on."""
-        return PrecomputedLosses(self._difference, self._order)
-
     def losses_and_failures(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
     ) -> LossesAndFailures:
@@ -214,6 +200,74 @@ class PrecomputedLosses(LossSource):
             values[places] = values_of_learner[value_rows]
             learner_losses.append(values.reshape(testing.shape))
         return learner_losses, {}
+
+
+class FittedPredictions(FittedLosses):
+    """Predictions of fits, of a metric that is a function of means; always of rows."""
+
+    def __init__(self, problem: Problem, execution: Execution) -> None:
+        super().__init__(problem, execution)
+        metric, sample = problem.metric, problem.sample
+        assert isinstance(metric, SmoothMetric)
+        self.target, self.largest_class = sample.target, 0
+        self.function: FunctionOfMeans | MetricOfSets
+        if isinstance(metric, SurvivalMetric):
+            assert sample.survival_times is not None
+            self.function = metric.in_sets(sample.survival_times)
+        else:
+            labels = [] if sample.classes is None else [*map(json_label, sample.classes)]
+            self.function = metric.made_for(labels)
+
+    def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        if predictions.dtype == np.int8 and isinstance(self.function, Cells):
+            return np.where(testing, predictions, np.int8(0))
+        scored_predictions = self._problem.metric.kept(self._problem.sample, predictions, testing)
+        # Fits that have failed.
+        return np.where(np.isnan(scored_predictions), 0.0, scored_predictions)
+
+    def _of_units(self, values: np.ndarray) -> np.ndarray:
+        return values
+
+
+class GivenPredictions(PrecomputedLosses):
+    """Predictions that are given, of a metric that is a function of means; always of rows."""
+
+    def __init__(self, observed: LossDifference, rows: LossDifference) -> None:
+        super().__init__(observed)
+        self._rows = rows
+        self._row_starts = np.concatenate([[0], np.cumsum(rows.design.n_tested)])
+        losses, metric = rows.losses, rows.losses.metric
+        assert losses.predictions is not None
+        places = [place for place in (rows.learner, rows.other) if place is not None]
+        self._predictions = [losses.predictions[place] for place in places]
+        self.target, self.largest_class = np.asarray(losses.target), 0
+        self.function: FunctionOfMeans | MetricOfSets
+        if isinstance(metric, SurvivalMetric):
+            self.function = metric.in_sets(losses.survival_times)
+        else:
+            self.function = losses.function_of_means
+        if isinstance(self.function, Cells):
+            self.largest_class = int(np.ceil(max(x.max() for x in self._predictions)))
+
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
+    ) -> LossesAndFailures:
+        """See `LossSource`."""
+        first, self._next = self._next, self._next + len(testing)
+        tested = self._rows.design.testing[first : self._next]
+        some = slice(self._row_starts[first], self._row_starts[self._next])
+        values = []
+        for predictions in self._predictions:
+            of_sets = np.zeros((*tested.shape, *predictions.shape[1:]))
+            of_sets[tested] = predictions[some]
+            values.append(of_sets)
+        return values, {}
+
+
+def source_of(problem: Problem, execution: Execution) -> FittedLosses:
+    """The losses of fits, or their predictions where the metric is a function of means."""
+    of_metric = isinstance(problem.metric, SmoothMetric)
+    return (FittedPredictions if of_metric else FittedLosses)(problem, execution)
 
 
 class SeveralLosses(LossSource):
@@ -267,7 +321,6 @@ class SeveralLosses(LossSource):
     def _count(self) -> None:
         self._fits_of_each = [source.n_fits for source in self._sources]
         self.n_fits = sum(self._fits_of_each)
-        self.n_left = self._sources[0].n_left
         self.one_class_fits = sum(source.one_class_fits for source in self._sources)
         self.ties = Counter()
         for source in self._sources:

@@ -30,8 +30,12 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
-from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
+from ucvtest.evaluation.loss_source import (
+    GivenPredictions,
+    LossSource,
+    PrecomputedLosses,
+    source_of,
+)
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
@@ -465,7 +469,7 @@ class LossesQuestion(Question):
         """See `Question`."""
         assert self.observed is not None
         if self.reported_losses is not None and self.reported_losses.losses.predictions is not None:
-            return GivenPredictions(self.observed, self.reported_losses, self.clusters)
+            return GivenPredictions(self.observed, self.reported_losses)
         return PrecomputedLosses(self.observed)
 
     def settings(self, test: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ g learning observations and two tested ones.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from ucvtest.metrics.times_and_risks import pairs_of_rows
 class MetricOfSets(ABC):
     """A metric of the test sets of one sample, by sums that are pooled over them."""
 
+    n_parts: ClassVar[int]
+    """How many `parts` there are."""
+
     @abstractmethod
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Contributions of test sets to the sums, (R, k, n), by predictions (R, n) or (R, n, K)."""
@@ -36,8 +40,28 @@ class MetricOfSets(ABC):
         """The metric of pooled sums (k, n); NaN where it has no value."""
 
     @abstractmethod
+    def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """Losses (k, R, n) of observations, 0 where untested, of whose means the metric is made."""
+
+    @abstractmethod
+    def linear_part(
+        self, means: np.ndarray, sums: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray | float]:
+        """The metric of means (k,) of `parts`, its gradient, and what else moves it (n,).
+
+        The latter is the effect of censoring weights at the pooled `sums`.
+        """
+
     def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """The values at some sums; see `values`."""
+        means = self.means_of(sums)
+        value, gradient, fixed = self.linear_part(means, sums)
+        moved = self.parts(predictions, testing) - means[:, None, None]
+        return np.asarray(value + np.tensordot(gradient, moved, 1) + fixed)
+
+    @abstractmethod
+    def means_of(self, sums: np.ndarray) -> np.ndarray:
+        """The means (k,) of `parts`, from pooled sums."""
 
     def values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """The values (R, n) of observations at pooled sums, divided by the number of test sets.
@@ -87,6 +111,8 @@ class PairsOfSets(MetricOfSets):
     censoring: Censoring | None = None
     at: float = np.inf
 
+    n_parts: ClassVar[int] = 2
+
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Sums of each observation as the first of its pairs: in the right order, and all."""
         right, pairs = self._pairs(predictions, testing)
@@ -97,22 +123,33 @@ class PairsOfSets(MetricOfSets):
         total = float(sums[1].sum())
         return float(sums[0].sum()) / total if total > 0 else np.nan
 
-    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """See the module; for an AUC, with the effect of the censoring weights."""
-        value, total = self.value(sums), float(sums[1].sum())
-        right, pairs = self._pairs(predictions, testing)
-        moved = right - value * pairs
-        of_set = moved[0].sum(axis=1, keepdims=True)
+    def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """See `MetricOfSets`: weights of pairs in the right order, and of all, as in the module."""
         size = testing.sum(axis=1, keepdims=True)
         twice = 2 * (size - 1) / np.maximum(size - 2, 1)
-        centred = size / 2 * (moved[0] + moved[1]) - of_set
-        linearised_values = value + (of_set + twice * centred) / total
+        losses = []
+        for first, second in self._pairs(predictions, testing):
+            of_set = first.sum(axis=1, keepdims=True)
+            losses.append((of_set + twice * (size / 2 * (first + second) - of_set)) * testing)
+        return np.stack(losses)
+
+    def linear_part(
+        self, means: np.ndarray, sums: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray | float]:
+        """See `MetricOfSets`; for an AUC, with the effect of the censoring weights."""
+        right, total = means
+        if not total > 0:
+            return np.nan, np.zeros(2), 0.0
+        value = float(right / total)
+        fixed: np.ndarray | float = 0.0
         if self.censoring is not None:
-            pair_parts = len(self.times) * (sums[0] - value * sums[1]) / total
-            linearised_values = linearised_values + self.censoring.contribution(
-                self.times.time, pair_parts, self.at
-            )
-        return np.asarray(linearised_values)
+            pair_parts = len(self.times) * (sums[0] - value * sums[1]) / sums[1].sum()
+            fixed = self.censoring.contribution(self.times.time, pair_parts, self.at)
+        return value, np.array([1.0, -value]) / total, fixed
+
+    def means_of(self, sums: np.ndarray) -> np.ndarray:
+        """See `MetricOfSets`."""
+        return np.asarray(sums.sum(axis=1))
 
     def half_within(
         self, risks: np.ndarray, folds: np.ndarray | None, clusters: np.ndarray
@@ -169,6 +206,8 @@ class BrierOfSets(MetricOfSets):
     weights: np.ndarray
     shares: np.ndarray
 
+    n_parts: ClassVar[int] = 1
+
     @classmethod
     def of(
         cls, times: SurvivalTimes, at: tuple[float, ...], censoring: Censoring | None = None
@@ -203,14 +242,26 @@ class BrierOfSets(MetricOfSets):
             return np.nan
         return float(self.shares @ sums[:-1].sum(axis=1)) / float(sums[-1].sum())
 
-    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """Errors, with the effect of censoring weights at the mean error of an observation."""
-        means = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
-        added = np.zeros(len(self.times))
-        for time_share, time, mean in zip(self.shares, self.at, means, strict=True):
-            added += time_share * self.censoring.contribution_at(mean, time)
+    def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """See `MetricOfSets`: the errors, averaged over times."""
         errors = np.einsum("k,rkn->rn", self.shares, self._errors(predictions))
-        return np.asarray(errors + added)
+        return np.asarray(errors * testing)[None]
+
+    def linear_part(
+        self, means: np.ndarray, sums: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray | float]:
+        """See `MetricOfSets`: the effect of the weights at the mean error of an observation."""
+        if not self.censoring.at(self.at[-1]) > 0:
+            return np.nan, np.zeros(1), 0.0
+        errors = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
+        added = np.zeros(len(self.times))
+        for time_share, time, mean in zip(self.shares, self.at, errors, strict=True):
+            added += time_share * self.censoring.contribution_at(mean, time)
+        return float(means[0]), np.ones(1), added
+
+    def means_of(self, sums: np.ndarray) -> np.ndarray:
+        """See `MetricOfSets`."""
+        return np.array([self.shares @ sums[:-1].sum(axis=1) / sums[-1].sum()])
 
     def of_one_set(self, risks: np.ndarray, *, known: bool) -> np.ndarray:
         """The values (n,) where all are tested, by risks (n,) or (n, K); NaN without a value.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +33,7 @@ SOME = 2**18
 class WorkingPoint:
     """A function of means at some means of its parts.
 
-    The value at a row is ``value + gradient . (parts of the row - means)``.
+    The linear part of a row is ``value + gradient . (parts of the row - means)``.
     """
 
     function: FunctionOfMeans | MetricOfSets
@@ -86,55 +86,6 @@ class WorkingPoint:
         assert not isinstance(self.function, MetricOfSets)
         bias = second_order_bias(self.function, self.means, directions, 1 / math.sqrt(n))
         return variance / plain * bias
-
-    @property
-    def level(self) -> Self:
-        """The same if it is defined; otherwise all rows have the same value, 0."""
-        return (
-            self if self.defined else replace(self, value=0.0, gradient=np.zeros_like(self.means))
-        )
-
-    @property
-    def slopes(self) -> Self:
-        """The same with the value 0, which leaves the contributions of rows."""
-        return replace(self, value=0.0)
-
-    def values(
-        self, target: np.ndarray, predictions: np.ndarray, *, row_by_row: bool = False
-    ) -> np.ndarray:
-        """Linearised values (R, n) of predictions (R, n) of the responses (n,).
-
-        With `row_by_row` they do not depend, even in the last bit, on how rows are grouped.
-        """
-        assert not isinstance(self.function, MetricOfSets)
-        constant = self.value - float((self.gradient * self.means).sum())
-        if isinstance(self.function, Cells) and predictions.dtype.kind in "iu":
-            table = constant + self.gradient
-            cell = len(table) * target.astype(np.intp) + predictions
-            return np.asarray(table.ravel()[cell])
-        linearised_rows = np.empty(predictions.shape)
-        for rows in _row_slices(predictions, row_by_row=row_by_row):
-            batch_predictions = predictions[rows]
-            repeated_target = np.tile(target, len(batch_predictions))
-            weighted_parts = self.function.parts(
-                repeated_target, batch_predictions.ravel(), self.gradient
-            )
-            linearised_rows[rows] = weighted_parts.reshape(batch_predictions.shape)
-        return constant + linearised_rows
-
-
-def values_in_sets(
-    point: WorkingPoint,
-    target: np.ndarray,
-    predictions: np.ndarray,
-    testing: np.ndarray,
-    *,
-    row_by_row: bool = False,
-) -> np.ndarray:
-    """Linearised values (R, n) where `testing` (R, n) is true, and 0 elsewhere."""
-    if isinstance(point.function, MetricOfSets):
-        return point.function.values(point.means, predictions, testing)
-    return point.values(target, predictions, row_by_row=row_by_row) * testing
 
 
 def pool_of(

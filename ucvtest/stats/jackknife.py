@@ -14,20 +14,21 @@ import numpy as np
 # -------------------------------------------------------------------- observations left out
 
 
-def first_order_factor(n: int, m: int) -> float:
+def first_order_factor(n: Any, m: Any) -> Any:
     """lambda_1: the jackknife over the squared length of the first-order effects b."""
     return n * (n - 1) / (n - m) ** 2
 
 
-def test_effects(n: int, m: int, d: np.ndarray) -> np.ndarray:
+def test_effects(n: Any, m: Any, d: np.ndarray) -> np.ndarray:
     """The first-order effects b (..., n) of a kernel that is d_t at t, with a sum of zero.
 
     Of a kernel with learning effects a too, g a + d stands for d.
     """
-    return d * (n - m) / (n * (n - 1))
+    effects: np.ndarray = d * (n - m) / (n * (n - 1))
+    return effects
 
 
-def pair_effects_factor(n: int, m: int) -> float:
+def pair_effects_factor(n: Any, m: Any) -> Any:
     """M2 over the sum of squared pair effects tau_ij, i < j."""
     return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
 
@@ -54,20 +55,9 @@ def midpoint(jackknife: float, second: float) -> float:
     return float(max((jackknife + geometric(jackknife, second)) / 2, second / 2))
 
 
-def clipped(unbiased: float, lower: float, upper: float) -> float:
-    """The unbiased estimate, clipped to [geometric, jackknife]."""
-    return float(np.clip(unbiased, lower, upper))
-
-
 # ------------------------------------------------------------------- groups of draws left out
 
 
 def leave_one_out_weights(k: int) -> np.ndarray:
     """Which of k groups are kept, (k + 1, k): all of them, then all but each one."""
     return np.vstack([np.ones(k), 1 - np.eye(k)])
-
-
-def error_of_groups(changes: np.ndarray, axis: int | None = None) -> Any:
-    """Monte-Carlo standard error from the changes when each of the groups is left out."""
-    k = changes.size if axis is None else changes.shape[axis]
-    return np.sqrt((k - 1) / k * (changes**2).sum(axis=axis))

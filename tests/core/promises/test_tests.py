@@ -355,9 +355,7 @@ def test_each_learner_has_its_own_value(name):
 def test_own_values_differ_by_the_estimate(name):
     result = result_of(name)
     first, other = own_values(result)[:2]
-    # A control variate takes chance out of this difference, and out of nothing else.
-    slack = 4 * result.diagnostics["mc_se_estimate"] if name == "ustatistic" else 1e-12
-    assert first - other == pytest.approx(result.estimate, abs=slack)
+    assert first - other == pytest.approx(result.estimate, abs=1e-12)
 
 
 @each_comparison
@@ -374,10 +372,9 @@ def test_own_values_are_those_of_the_test_of_one_learner(name):
             assert not {"se_learner", "estimate_learner"} & set(alone.diagnostics)
             expected = (alone.estimate, alone.se)
         if name == "ustatistic":
-            # The mean has no control variate, and the jackknife is that of half the products.
-            expected = (values.mean(), np.sqrt(alone.diagnostics["variance_jackknife"]))
-            assert errors[place] == pytest.approx(expected[1], rel=0.15)
-            errors[place] = expected[1]
+            found = alone.diagnostics
+            se = np.hypot(np.sqrt(found["variance_jackknife"]), found["mc_se_estimate"])
+            expected = (alone.estimate, se)
         assert estimates[place] == pytest.approx(expected[0], rel=1e-9)
         assert np.isnan(errors[place]) == np.isnan(result_of(name).se)
         np.testing.assert_allclose(errors[place], expected[1], rtol=1e-9)

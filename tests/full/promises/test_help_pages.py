@@ -10,12 +10,12 @@ import pytest
 import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.calibration import LEAST_MEAN
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS
 from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
 from ucvtest.learners.adapters.named import DEFAULTS as ESTIMATORS
 from ucvtest.methods.ustatistic.interval import FEW_FOR_SLOPE
 from ucvtest.methods.ustatistic.sizes import FEW_OBS
-from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 HELP_PAGES = ROOT / "r_bridge" / "ucvtest" / "man"
 
@@ -71,7 +71,7 @@ def test_advise_says_the_least_fits_and_coverage() -> None:
 
 def test_ustat_test_says_what_auto_is() -> None:
     text = text_of("ustat_test")
-    assert f"zero-one loss with {FEW_OBS} to {MAX_OBS_PAIR_EFFECTS} observations" in text
+    assert f"zero-one loss with {FEW_OBS} to {MOST_UNITS} observations" in text
     assert f"differences of error rates with {FEW_FOR_SLOPE} observations or more" in text
     assert LEAST_ROUNDS == 3
     assert '"few"}, which answers from six fits of each learner on' in text

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from studies.calibration import stabilised_auc
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
+from ucvtest.kernels.ustatistic.columns import Ranked
+from ucvtest.kernels.ustatistic.contrasts import Contrast
+from ucvtest.kernels.ustatistic.placements import two_classes
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 
 SIZES, LEARNT = (6, 5), (2, 1)
 CONTRAST = (1.0, -1.0)
@@ -24,9 +28,13 @@ def complete(scores, kept):
             for each, score in zip(values, scores, strict=True):
                 each.append(score(ones, zeros)[list(kept)])
     first = np.arange(len(members[0])), len(members[0]) + np.arange(len(members[1]))
-    sums = TwoClasses(first, exact=True)
-    sums.add([np.array(each) for each in values], np.array(learning), np.arange(len(learning)))
-    return sums, sums.estimate(CONTRAST)
+    columns = Ranked(Strata.of(first, LEARNT), 2, two_classes()[::-1, ::-1])
+    rows, sets = Rows(columns.strata, 2, exact=True), np.array(learning)
+    draw = np.arange(len(sets))
+    placed = columns.placed([np.array(each) for each in values], sets, draw, rows.pair)
+    rows.add(placed, sets, draw)
+    effects = rows.effects()
+    return effects, AucEstimate.of(effects, Contrast(np.array(CONTRAST)))
 
 
 def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
@@ -43,7 +51,7 @@ def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
 
     scores = (projected, near)
     everybody = tuple(range(n))
-    sums, whole = complete(scores, everybody)
+    effects, whole = complete(scores, everybody)
     left_out = [complete(scores, everybody[:i] + everybody[i + 1 :])[1] for i in range(n)]
     auc = np.array([each.auc for each in left_out])
     jackknife = np.array([each.jackknife for each in left_out])
@@ -54,4 +62,6 @@ def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
         moved = (auc[part] - auc[part].mean()) @ (jackknife[part] - means[-1])
         top += (size - 1) / size * moved
     expected = top / (2 * np.mean(means) * whole.jackknife)
-    assert stabilised_auc.slope_of(sums, CONTRAST, n_groups=1) == pytest.approx(expected, rel=1e-8)
+    assert stabilised_auc.slope_of(effects, CONTRAST, n_groups=1) == pytest.approx(
+        expected, rel=1e-8
+    )

@@ -3,6 +3,8 @@
 from math import nan
 from typing import Any
 
+import numpy as np
+
 from ucvtest.common.arrays import as_array
 from ucvtest.data.groups import (
     Clusters,
@@ -11,14 +13,6 @@ from ucvtest.data.groups import (
     check_group_weight,
     clusters_of,
 )
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
-from ucvtest.kernels.auc_ustatistic.ranked import RankedSums, why_no_variance
-from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
-from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
-from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
-from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_rough
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.validation import (
     UserRows,
     check_flags,
@@ -27,7 +21,14 @@ from ucvtest.kernels.auc_ustatistic.validation import (
     checked_units,
     positive_class,
 )
-from ucvtest.kernels.auc_ustatistic.variances import default_variance
+from ucvtest.kernels.ustatistic.aucs import (
+    AucEstimate,
+    no_variance_in_words,
+    too_rough,
+)
+from ucvtest.kernels.ustatistic.columns import Columns, Ranked, RankedClusters, RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 
 __all__ = ["from_scores"]
 
@@ -165,72 +166,80 @@ def from_scores(
     by_name = {"scores": scores} if other is None else {"scores": scores, "other": other}
     ranked = checked_scores(rows, by_name, several=several)
     positive = positive_class(len(rows.order), pos_label) if several else None
-    sums: RankedSums
-    if clusters is not None:
-        sums = _of_clusters(rows, units, clusters, positive, several=several, exact=bool(exact))
-    elif several:
-        sums = _of_several(rows, positive, len(ranked), exact=bool(exact))
-    else:
-        sums = TwoClasses(rows.members, exact=bool(exact))
-    sums.add(ranked, units.learnt, units.draw)
-    return _by_name(sums, units, len(ranked), several=several)
+    strata = Strata.of(units.members, units.shape.learn_sizes)
+    columns = _columns(rows, units, strata, clusters, positive, len(ranked), several=several)
+    sums = Rows(strata, columns.n_columns, exact=bool(exact), pairs=len(units.order) > 1)
+    placed = columns.placed(ranked, units.learnt, units.draw, sums.pair)
+    sums.add(placed, units.learnt, units.draw)
+    effects = sums.effects()
+    places = tuple(range(len(ranked)))
+    found = AucEstimate.of(effects, columns.contrast(places, effects.u))
+    return _by_name(found, columns, placed, units, several=several)
 
 
-def _of_several(
-    rows: UserRows, positive: int | None, n_learners: int, *, exact: bool
-) -> SeveralClasses:
-    """Sums for Hand and Till's AUC, or for that of one class against the rest."""
-    sizes = rows.shape.sizes
-    weights = hand_till(len(sizes)) if positive is None else one_against_rest(sizes, positive)
-    classes = Classes(rows.labels, rows.shape.learn_sizes, weights)
-    return SeveralClasses(classes, n_learners, exact=exact)
-
-
-def _of_clusters(
+def _columns(
     rows: UserRows,
     units: UserRows,
-    clusters: Clusters,
+    strata: Strata,
+    clusters: Clusters | None,
     positive: int | None,
+    n_learners: int,
     *,
     several: bool,
-    exact: bool,
-) -> RankedSums:
-    """Sums for clusters that are one sample, or for those of positives and of negatives."""
-    labels = rows.labels
+) -> Columns:
+    """What rows consist of: AUCs of observations, or of clusters of one class or of several."""
+    sizes = rows.shape.sizes
+    v = two_classes()[::-1, ::-1]
+    if several:
+        v = hand_till(len(sizes)) if positive is None else one_against_rest(sizes, positive)
+    if clusters is None:
+        return Ranked(strata, n_learners, v)
+    index, by_group = clusters.groups.index, clusters.weight == "group"
     if len(units.order) > 1:
-        weights = RowWeights.of(clusters, (labels == 1, labels == 0))
-        return SingleLabelClusters(units.members, weights, exact=exact)
-    rankings = (
-        RankedClasses.of_several(clusters, labels, positive)
-        if several
-        else RankedClasses.of_two(clusters, labels == 1)
-    )
-    return MixedClusters(rankings, units.shape.learn_sizes[0], exact=exact)
+        weight = 1 / clusters.groups.sizes[index] if by_group else np.ones(len(index))
+        return RankedClusters(strata, n_learners, v, unit=index, weight=weight)
+    of_class = [rows.labels == label for label in range(len(rows.order))]
+    if not several or positive is not None:
+        above = of_class[1 if positive is None else positive]
+        rankings = [Ranking(np.flatnonzero(above), np.flatnonzero(~above), positive)]
+    else:
+        rankings = [
+            Ranking(np.flatnonzero(of_class[c]), np.flatnonzero(of_class[d]), c, v[c, d])
+            for c, d in np.argwhere(v).tolist()
+        ]
+    return RankedMixed(strata, n_learners, tuple(rankings), index, by_group)
 
 
 def _by_name(
-    sums: RankedSums, units: UserRows, n_learners: int, *, several: bool
+    found: AucEstimate,
+    columns: Columns,
+    placed: np.ndarray,
+    units: UserRows,
+    *,
+    several: bool,
 ) -> dict[str, Any]:
     """The estimate and what belongs to it, by their names."""
-    estimate = sums.estimate((1, -1)[:n_learners])
-    default, no_variance = default_variance(units.shape), why_no_variance(sums, estimate)
-    status = "ok" if no_variance is None else no_variance_in_words(no_variance)
-    if no_variance is None and estimate.is_rough(default):
-        status = too_rough(estimate, default, "give scores from more learning sets")
+    one_sample, has_midpoint = len(units.order) == 1, units.shape.paired
+    default = "midpoint" if has_midpoint and len(units.order) == 2 else "jackknife"
+    status = "ok"
+    if np.isnan(found.values["jackknife"]):
+        status = no_variance_in_words(columns.why_flat(found.auc, placed, ~units.learnt))
+    elif found.is_rough(default):
+        status = too_rough(found, default, "give scores from more learning sets")
     estimates_by_name = {
-        "auc": estimate.auc,
-        "variance": estimate.values[default],
-        "jackknife": estimate.jackknife,
-        "pair_effects": estimate.pair_effects,
-        "df": estimate.df,
-        "mc_se_estimate": estimate.mc_se_estimate,
-        "mc_se_variance": estimate.mc_se[default],
-        "midpoint": estimate.values["midpoint"] if units.shape.paired else nan,
+        "auc": found.auc,
+        "variance": found.values[default],
+        "jackknife": found.jackknife,
+        "pair_effects": nan if one_sample else found.pair_effects,
+        "df": found.df,
+        "mc_se_estimate": found.mc_se_estimate,
+        "mc_se_variance": found.mc_se[default],
+        "midpoint": found.values["midpoint"] if has_midpoint and not one_sample else nan,
         "status": status,
     }
-    if len(units.order) == 1:
+    if one_sample:
         # Effects of pairs of clusters are not added up.
-        return estimates_by_name | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
+        return estimates_by_name | {"u": found.u[0]}
     if several:
-        return estimates_by_name | {"u": estimate.u}
-    return estimates_by_name | {"u1": estimate.u[0], "u0": estimate.u[1]}
+        return estimates_by_name | {"u": found.u}
+    return estimates_by_name | {"u1": found.u[0], "u0": found.u[1]}

@@ -11,8 +11,11 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import is_integer
 from ucvtest.data.class_sizes import Shape
 from ucvtest.data.groups import Clusters
-from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS
+from ucvtest.kernels.ustatistic.rows import ROWS_FOR_EACH as ROWS_OF_HALF
+
+ROWS_FOR_EACH = 2 * ROWS_OF_HALF
+"""Fewest rows for each observation: coefficients are fitted to either half of them."""
 
 LEAST_TESTED = 3
 """Clusters that learning sets leave at least, where some contain both labels: without one of them

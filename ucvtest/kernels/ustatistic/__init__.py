@@ -6,7 +6,9 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import as_groups
-from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.contrasts import estimate, linear
+from ucvtest.kernels.ustatistic.rows import Rows, Strata, blocks_for
+from ucvtest.kernels.ustatistic.unbiased import PairProducts
 
 __all__ = ["from_pairs"]
 
@@ -86,16 +88,23 @@ def from_pairs(
     n_draws = len(np.unique(names))
     if n_draws < 2:
         raise ValueError(f"at least two clusters of pairs are needed, got {n_draws}: draw more")
-    sums = Accumulator(d1.shape[1], size, disjoint=True, n_draws=n_draws)
-    draws = (d1[:, None], d2[:, None], l1[:, None] > 0, l2[:, None] > 0)
-    sums.add(draws, cluster=names)
-    monte_carlo_estimates = sums.estimates()
+    strata, both = Strata.single(d1.shape[1], size), np.arange(2 * len(d1)).reshape(2, -1)
+    learning = np.concatenate([l1, l2]) > 0
+    draw = np.tile(np.unique(names, return_inverse=True)[1], 2)
+    n_blocks = blocks_for(strata.n_units)
+    products = PairProducts(1, n_blocks, pairs=both)
+    rows = Rows(strata, 1, pairs=False, products=products, n_blocks=n_blocks)
+    placed = np.where(learning, 0.0, np.concatenate([d1, d2]))[None]
+    rows.add(placed, learning, draw)
+    effects = rows.effects()
+    found = estimate(effects, linear([1.0], effects.u))
+    unbiased = found.variances["unbiased"]
     return {
-        "estimate": monte_carlo_estimates.values["estimate"],
-        "theta_squared": monte_carlo_estimates.values["theta_squared"],
-        "variance": monte_carlo_estimates.values["unbiased"],
-        "mc_se_estimate": monte_carlo_estimates.mc_se["estimate"],
-        "mc_se_variance": monte_carlo_estimates.mc_se["unbiased"],
+        "estimate": found.value,
+        "theta_squared": found.value**2 - found.mc_se**2 - unbiased,
+        "variance": unbiased,
+        "mc_se_estimate": found.mc_se,
+        "mc_se_variance": found.errors["unbiased"],
     }
 
 

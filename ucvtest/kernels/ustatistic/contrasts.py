@@ -22,6 +22,9 @@ from ucvtest.kernels.ustatistic.slopes import complete_slope, slope_by_rows
 from ucvtest.stats import jackknife
 from ucvtest.stats.jackknife import leave_one_out_weights
 
+LEAST_COUNT = 1e-12
+"""Means of counts up to here are of nothing; those of complete designs are 1."""
+
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
@@ -70,8 +73,12 @@ def linear(
 
 
 def share(n_columns: int, top: int, bottom: int, means: np.ndarray) -> Contrast:
-    """The ratio of the means of two columns, of which the second has the mean 1 by its scale."""
-    weights, theta = np.zeros(n_columns), float(means[top] / means[bottom])
+    """The ratio of the means of two columns, of which the second has the mean 1 by its scale.
+
+    NaN where nothing was counted: two classes were never tested together.
+    """
+    weights = np.zeros(n_columns)
+    theta = float(means[top] / means[bottom]) if means[bottom] > LEAST_COUNT else math.nan
     weights[top], weights[bottom] = 1.0, -theta
     return Contrast(weights, value=theta)
 
@@ -234,8 +241,8 @@ def slope(effects: Effects, contrast: Contrast) -> tuple[float, float, float]:
     return float(found.value[0]), float(found.error[0]), _error(found.value[1:])
 
 
-def covariance(effects: Effects, weights: np.ndarray) -> np.ndarray:
-    """The jackknife covariance (A, A) of contrasts (A, V), by squares: positive semidefinite."""
-    b = weights @ effects.b
+def covariance(effects: Effects, contrasts: Sequence[Contrast]) -> np.ndarray:
+    """The jackknife covariance of contrasts, by squares as they are: positive semidefinite."""
+    b = np.stack([_first_order(effects, contrast)[0] for contrast in contrasts])
     of_all: np.ndarray = (b * effects.strata.jackknife_factor) @ b.T
     return of_all

@@ -33,12 +33,25 @@ class CompleteProducts:
     def add(
         self,
         strata: Strata,
-        halves: tuple[AdditiveFit, AdditiveFit],
-        placed: np.ndarray,
+        fit: AdditiveFit,
+        block: int,
+        part: int,
+        residuals: np.ndarray,
         learning: np.ndarray,
         draw: np.ndarray,
+        rows: np.ndarray,
     ) -> None:
-        """See `rows.Products`; nothing is left to chance, so that no fit is taken away."""
+        """See `rows.Products`; a mean that is taken from all losses changes no variance."""
+        self.add_all(residuals, learning)
+
+    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
+        """See `rows.Products`."""
+
+    def close(self) -> None:
+        """See `rows.Products`."""
+
+    def add_all(self, placed: np.ndarray, learning: np.ndarray) -> None:
+        """Add losses (V, R, n) and learning sets (R, n), each once in the end."""
         tested = ~learning
         ranks = self._ranks_with_one_added(learning)[tested]
         for kernel, losses in zip(self._kernel, placed, strict=True):

@@ -123,13 +123,13 @@ class SetsOfRounds:
 
     def mean_of_tested(self, kernel: np.ndarray) -> np.ndarray:
         """The mean of a kernel (n,) of the tested unit over each test set, (R, q)."""
-        some = self.strata.members[0]
-        return np.asarray(self.testing[..., some] @ kernel[some] / self.strata.r[some[0]])
+        some, first = self.strata.parts[0], self.strata.members[0][0]
+        return np.asarray(self.testing[..., some] @ kernel[some] / self.strata.r[first])
 
     def few_fits(self, placed: np.ndarray) -> FewFits:
         """From placements (R, q, n), 0 where learnt from."""
-        some = self.strata.members[0]
-        fits = placed[..., some].sum(axis=2) / self.strata.r[some[0]]
+        some, first = self.strata.parts[0], self.strata.members[0][0]
+        fits = placed[..., some].sum(axis=2) / self.strata.r[first]
         return few_fits(self, placed.sum(axis=1) / self.n_tests, fits)
 
 
@@ -147,9 +147,9 @@ class Rounds:
         room = self._most - self.n_rounds
         rounds = np.argsort(draw, kind="stable").reshape(-1, self._q)[:room]
         if len(rounds):
-            sets, some = learning[rounds], self.strata.members[0]
-            values = placed[:, rounds]
-            fits = values[..., some].sum(axis=-1, dtype=float) / self.strata.r[some[0]]
+            sets, values = learning[rounds], placed[:, rounds]
+            some, first = self.strata.parts[0], self.strata.members[0][0]
+            fits = values[..., some].sum(axis=-1, dtype=float) / self.strata.r[first]
             tested = values.sum(axis=2, dtype=float) / (~sets).sum(axis=1)
             self._known = None
             self._parts.append((tested, fits, sets))
@@ -199,10 +199,13 @@ class Rounds:
             return found
         return found._replace(mean=contrast.value + found.mean - contrast.level)
 
-    def effects(self, weights: np.ndarray) -> list[np.ndarray]:
-        """Centred effects (A, n_c) of the tested units of each stratum, of contrasts (A, V)."""
-        effects = weights @ self.strata.centred(self.tables[0].mean(axis=1))
-        return [effects[:, some] for some in self.strata.members]
+    def covariance_of_tests(self, contrasts: Sequence[Contrast]) -> np.ndarray:
+        """The covariance of the parts of the tested units in contrasts."""
+        means = self.tables[0].mean(axis=1)
+        effects = np.stack([contrast.weights @ means + contrast.fixed for contrast in contrasts])
+        effects = self.strata.centred(effects) / np.sqrt(self.strata.n * (self.strata.n - 1))
+        covariance: np.ndarray = effects @ effects.T
+        return covariance
 
 
 class _Stratum(NamedTuple):
@@ -225,11 +228,15 @@ class _Stratum(NamedTuple):
         n_rounds, n = tested.shape
         effects = tested.mean(axis=0)
         centred = effects - effects.mean()
-        interactions = tested - tested.mean(axis=1, keepdims=True) - centred
+        interactions = tested - tested.mean(axis=1, keepdims=True)
+        interactions -= centred
         squares = np.einsum("rn,rn->r", interactions, interactions).sum()
         interaction = float(squares) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        in_other_rounds = centred - interactions / (n_rounds - 1)
+        # Effects in the other rounds.
+        in_other_rounds = interactions
+        in_other_rounds /= 1 - n_rounds
+        in_other_rounds += centred
         spread = g * n / (n - g) ** 2
         return cls(
             n=n,
@@ -262,7 +269,7 @@ def few_fits(sets: SetsOfRounds, tested: np.ndarray, fits: np.ndarray) -> FewFit
     df = n_rounds * (q - 1) - 1
     of_strata = [
         _Stratum.of(tested[:, some], sets.testing[..., some], g)
-        for some, g in zip(strata.members, strata.learn_sizes, strict=True)
+        for some, g in zip(strata.parts, strata.learn_sizes, strict=True)
     ]
     expected = np.sum([x.expected for x in of_strata], axis=0)
     slope, residual = _regression(fits, expected, of_strata, df)

@@ -23,7 +23,7 @@ half of the blocks: products of different blocks are free of Monte-Carlo noise, 
 at a time gives Monte-Carlo errors.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, Self
@@ -31,9 +31,14 @@ from typing import Protocol, Self
 import numpy as np
 
 from ucvtest.common.single_thread import ONE_BLAS_THREAD
+from ucvtest.stats.jackknife import first_order_factor, pair_effects_factor, test_effects
 
-N_BLOCKS = 10
-"""Blocks of draws: their number is even, for two halves."""
+N_BLOCKS, MANY_BLOCKS, MOST_UNITS_MANY = 10, 16, 500
+"""Blocks of draws, and those of samples of few units, where Monte-Carlo errors and slopes are then
+less rough. The number is even, for two halves."""
+
+LEAST_HALVED = 6
+"""Fewest blocks with draws for which a fit to one half of them is taken from the other half."""
 
 MOST_UNITS = 2000
 """Most units for sums over pairs of them, and for coefficients of learning sets."""
@@ -63,6 +68,14 @@ class Strata:
     def single(cls, n_units: int, learn_size: int) -> Self:
         """One stratum."""
         return cls(np.zeros(n_units, dtype=int), (learn_size,))
+
+    @classmethod
+    def of(cls, members: Sequence[np.ndarray], learn_sizes: Sequence[int]) -> Self:
+        """From the units of each stratum."""
+        labels = np.empty(sum(map(len, members)), dtype=int)
+        for label, some in enumerate(members):
+            labels[some] = label
+        return cls(labels, tuple(learn_sizes))
 
     @property
     def n_units(self) -> int:
@@ -94,6 +107,11 @@ class Strata:
         """The units of each stratum."""
         return tuple(np.flatnonzero(self.labels == c) for c in range(len(self.learn_sizes)))
 
+    @cached_property
+    def parts(self) -> tuple[slice | np.ndarray, ...]:
+        """An index of the units of each stratum, which copies nothing of one stratum."""
+        return (slice(None),) if len(self.members) == 1 else self.members
+
     def centred(self, values: np.ndarray) -> np.ndarray:
         """Values (..., n) less the mean of their stratum."""
         out = np.array(values, dtype=float)
@@ -109,14 +127,12 @@ class Strata:
 
     def of_tested(self, kernel: np.ndarray) -> np.ndarray:
         """b of a kernel (..., n) that depends on the tested unit alone."""
-        effects: np.ndarray = self.centred(kernel) * (self.r - 1) / (self.n * (self.n - 1))
-        return effects
+        return np.asarray(test_effects(self.n, self.g + 1, self.centred(kernel)))
 
     @cached_property
     def jackknife_factor(self) -> np.ndarray:
         """n (n - 1)/(n - m)^2 of each unit: the jackknife is the sum of these times b^2."""
-        factor: np.ndarray = self.n * (self.n - 1) / (self.r - 1) ** 2
-        return factor
+        return np.asarray(first_order_factor(self.n, self.g + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,19 +151,46 @@ class AdditiveFit:
             shares[:, of_stratum] @ learning[:, of_stratum].T for of_stratum in strata.members
         ]
 
+    def residuals(self, strata: Strata, placed: np.ndarray, learning: np.ndarray) -> np.ndarray:
+        """P - A of placements (V, M, n), 0 inside the learning sets (M, n)."""
+        learnt = learning.astype(float)
+        if len(strata.members) == 1:
+            level = (self.eta + self.d / strata.r) @ learnt.T + self.u[:, None]
+            residuals = placed - level[..., None]
+        else:
+            phi, of_strata = self.of_sets(strata, learnt)
+            residuals = placed - phi[..., None]
+            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
+                residuals[..., of_stratum] -= shift[..., None]
+        residuals -= self.d[:, None]
+        residuals *= ~learning
+        return residuals
+
 
 class Products(Protocol):
-    """Sums of products of placements under two learning sets: see `unbiased` and `exact`."""
+    """Sums of products of residuals under two learning sets: see `unbiased` and `exact`."""
+
+    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
+        """Rows that were added together follow, block by block."""
 
     def add(
         self,
         strata: Strata,
-        halves: tuple[AdditiveFit, AdditiveFit],
-        placed: np.ndarray,
+        fit: AdditiveFit,
+        block: int,
+        part: int,
+        residuals: np.ndarray,
         learning: np.ndarray,
         draw: np.ndarray,
+        rows: np.ndarray,
     ) -> None:
-        """Add rows, with the fits to the rows of the other half of the blocks."""
+        """Add residuals (V, M, n) of a block; a fit belongs to each part of the blocks.
+
+        `rows` (M,) are the numbers of the rows among those that were added together.
+        """
+
+    def close(self) -> None:
+        """Other fits follow."""
 
     def variances(self, keeps: np.ndarray) -> Mapping[str, np.ndarray]:
         """Quadratic forms (W, V, V) by the name of a variance, for the blocks kept (W, K)."""
@@ -264,54 +307,80 @@ class Rows:
                 self.settle()
 
     def settle(self) -> None:
-        """Add up what an additive fit to all rows so far leaves of those that wait for it."""
+        """Add up what an additive fit leaves of the rows that wait for it.
+
+        The fit is to all rows so far, or to those of the other half of the blocks where products
+        of two sets are added up: these must not depend on their own rows.
+        """
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
         with ONE_BLAS_THREAD:
-            if self._products is not None:
-                halves = self._fit(self._half(1)), self._fit(self._half(0))
-                for placed, learning, draw in waiting:
-                    self._products.add(self.strata, halves, placed, learning, draw)
-            if self.pair is None:
-                return
-            fit = self.fit()
+            halved = (self.count > 0).sum() >= LEAST_HALVED
             if self.exact:
-                # Pair effects of a fit vanish over all sets only: one for all, the mean.
-                if self._first_fit is None:
-                    none = np.zeros_like(fit.eta)
-                    self._first_fit = AdditiveFit(fit.u, none, none, none)
-                fit = self._first_fit
+                # Effects of a fit vanish over all sets only: one for all, the mean.
+                self._first_fit = self._first_fit or self._flat
+                fits = [self._first_fit] * 2
+            elif self._products is None:
+                fits = [self.fit()] * 2
+            else:
+                fits = [self._fit(self._half(h)) if halved else self._flat for h in (1, 0)]
             for placed, learning, draw in waiting:
-                for k in np.unique(draw % self.n_blocks):
-                    rows = draw % self.n_blocks == k
-                    self._add_pairs(k, placed[:, rows], learning[rows].astype(float), fit)
+                if self._products is not None:
+                    self._products.begin(learning, draw)
+                for k in np.unique(draw % self.n_blocks).tolist():
+                    rows = np.flatnonzero(draw % self.n_blocks == k)
+                    sets, fit = learning[rows], fits[k % 2]
+                    residuals = fit.residuals(self.strata, placed[:, rows], sets)
+                    if self.pair is not None:
+                        self._add_pairs(k, residuals, sets.astype(float), fit)
+                    if self._products is not None:
+                        part = 0 if not halved else k % 2
+                        self._products.add(
+                            self.strata, fit, k, part, residuals, sets, draw[rows], rows
+                        )
+            if self._products is not None:
+                self._products.close()
 
-    def _add_pairs(self, k: int, placed: np.ndarray, learnt: np.ndarray, fit: AdditiveFit) -> None:
-        """Pair effects of residuals X = (P - A)/r: all are in one product with learning sets.
+    def _add_pairs(
+        self, k: int, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
+    ) -> None:
+        """Pair effects of residuals X = P - A: all are in one product with learning sets.
 
-        For H_j = w_j X_bar/2 + t_j X_j the sum of L'H + (L'H)' is that of w_i w_j X_bar +
-        w_i t_j X_j + t_i w_j X_i. Of two strata the kernel at the pair is in `pair` already, and A
-        is taken from it.
+        For H_j = w_j X_bar/2 + t_j X_j/r the sum of L'H + (L'H)' is that of w_i w_j X_bar +
+        (w_i t_j X_j + t_i w_j X_i)/r. Of two strata the kernel at the pair is in `pair` already,
+        and A is taken from it.
         """
         assert self.pair is not None
         strata, first = self.strata, self.strata.members[0]
-        tested, (phi, of_strata) = 1 - learnt, fit.of_sets(strata, learnt)
-        for v, rows in enumerate(placed):
-            additive = tested * (phi[v][:, None] + fit.d[v])
-            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
-                additive[:, of_stratum] += tested[:, of_stratum] * shift[v][:, None]
-            residuals = (rows - additive) / strata.r
-            mean = residuals[:, first].sum(axis=1)
+        several = len(strata.members) > 1
+        # Of many units the product takes longest; its rounding is far below the noise of draws.
+        single = not self.exact and strata.n_units > MOST_UNITS_MANY
+        kind: type = np.float32 if single else float
+        sets = learnt.T.astype(kind, copy=False)
+        tested = (1 - learnt) / strata.r if several else learnt
+        phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
+        for v, rows in enumerate(residuals):
+            shares = rows / strata.r
+            mean = (shares[:, first] if several else shares).sum(axis=1)
             self._left[v, k] += mean.sum()
-            self._left_own[v, k] += mean @ learnt + residuals.sum(axis=0)
-            self.pair[v, k] += learnt.T @ (learnt * (mean / 2)[:, None] + residuals)
-            if len(strata.members) > 1:
-                additive -= tested * (phi[v] / 2)[:, None]
-                of_pairs = (additive / strata.r).T @ (tested / strata.r)
+            self._left_own[v, k] += mean @ learnt + shares.sum(axis=0)
+            shares += learnt * (mean / 2)[:, None]
+            self.pair[v, k] += sets @ shares.astype(kind, copy=False)
+            if several:
+                additive = phi[v][:, None] / 2 + fit.d[v]
+                for of_stratum, shift in zip(strata.members, of_strata, strict=True):
+                    additive[:, of_stratum] += shift[v][:, None]
+                of_pairs = (additive * tested).T @ tested
                 for of_stratum in strata.members:
                     of_pairs[np.ix_(of_stratum, of_stratum)] = 0.0
                 self.pair[v, k] -= of_pairs
+
+    @property
+    def _flat(self) -> AdditiveFit:
+        """The mean alone."""
+        none = np.zeros((self.n_columns, self.strata.n_units))
+        return AdditiveFit(self.means, none, none, none)
 
     @property
     def _every(self) -> np.ndarray:
@@ -456,8 +525,7 @@ class Rows:
         a = self._left_own / count[:, None] - share * u[..., None]
         scale = np.divide(g, n - 2, out=np.zeros(n_units), where=n > 2)
         # Half of each sum over i and k counts.
-        left = np.where(r >= 3, (r - 1) * (r - 2), 1.0)
-        within = np.where(r >= 3, (n - 1) * (n - 2) ** 2 * (n - 3) / 2 / left**2, 0.0)
+        within = np.where(r >= 3, pair_effects_factor(n, np.where(r >= 3, g + 1, 0)) / 2, 0.0)
         for first in range(0, n_units, STRIP):
             some = slice(first, first + STRIP)
             different = strata.labels[some, None] != strata.labels
@@ -477,6 +545,11 @@ class Rows:
                 factor = np.where(different, single[some, None] * single / 2, within)
                 tau *= np.sqrt(factor) * weight[:, None, None]
             yield tau
+
+
+def blocks_for(n_units: int) -> int:
+    """Blocks of rows that are not compared."""
+    return MANY_BLOCKS if n_units <= MOST_UNITS_MANY else N_BLOCKS
 
 
 def keeps_pairs(n_units: int, shape: tuple[int, int]) -> bool:

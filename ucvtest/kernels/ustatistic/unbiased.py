@@ -12,7 +12,7 @@ so that only products of residuals X are left to random pairs of learning sets. 
 other half of the draws.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,126 +26,136 @@ CELLS = 1_000_000
 class PairProducts:
     """Sums over pairs of sets of a draw, batch by batch: the variances "unbiased", "asymptotic".
 
-    `exchanged` (H, n) and their losses are sets with one observation of their partner exchanged,
-    for the latter: see `exchange`.
+    The latter needs sets with an observation exchanged: see `exchange`. Where rows are added at
+    once, `pairs` (2, P) may say which of them are pairs.
     """
 
-    def __init__(self, n_columns: int, n_blocks: int = N_BLOCKS) -> None:
+    def __init__(
+        self, n_columns: int, n_blocks: int = N_BLOCKS, *, pairs: np.ndarray | None = None
+    ) -> None:
+        self._known_pairs = pairs
+        self._pairs, self._block_of_pair = np.zeros((2, 0), dtype=int), np.zeros(0, dtype=int)
         self._n_columns, self._n_blocks = n_columns, n_blocks
         self._parts: list[dict[str, np.ndarray]] = []
-        self._pending: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._shape = 0, 0
+        self._open: dict[int, dict[str, np.ndarray]] = {}
+        self._fits: dict[int, tuple[AdditiveFit, int]] = {}
+        self._exchanged: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._strata = Strata.single(1, 0)
 
-    def exchange(
-        self, placed: np.ndarray, learning: np.ndarray, partners: np.ndarray, draw: np.ndarray
-    ) -> None:
-        """Announce what belongs to the next rows of `add`.
+    def exchange(self, placed: np.ndarray, learning: np.ndarray, draw: np.ndarray) -> None:
+        """Add sets with one observation exchanged, (3, H, n), and their placements (V, 3, H, n).
 
-        Placements (V, H, n) and sets (H, n) with an observation exchanged; `partners` (H, 2) are
-        the rows that they take the place of, and that the observation is from.
+        They belong to the next rows. `draw` (H,) are their draws; the sets are the new ones, those
+        that they take the place of, and those that the observation is from.
         """
-        self._pending.append((placed, learning, partners, draw))
+        self._exchanged.append((placed, learning, draw))
+
+    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
+        """See `rows.Products`."""
+        known = self._known_pairs
+        self._pairs = _pairs_of_draws(learning, draw) if known is None else known
+        self._block_of_pair = draw[self._pairs[0]] % self._n_blocks
 
     def add(
         self,
         strata: Strata,
-        halves: tuple[AdditiveFit, AdditiveFit],
-        placed: np.ndarray,
+        fit: AdditiveFit,
+        block: int,
+        part: int,
+        residuals: np.ndarray,
         learning: np.ndarray,
         draw: np.ndarray,
+        rows: np.ndarray,
     ) -> None:
         """See `rows.Products`: all pairs of disjoint sets of one draw."""
-        n, g = strata.n_units, strata.learn_sizes[0]
-        self._shape = n, g
-        pairs = _pairs_of_draws(learning, draw)
-        exchanged = self._pending.pop(0) if self._pending else None
-        for half, fit in enumerate(halves):
-            b = strata.first_order(fit.eta, fit.moved)
-            sums = {
-                "count": np.zeros(self._n_blocks),
-                "mean": np.zeros((self._n_blocks, self._n_columns)),
-                "linear": np.zeros((self._n_blocks, self._n_columns, self._n_columns)),
-            }
-            sums |= {name: np.zeros_like(sums["linear"]) for name in (*_KINDS, "exchange")}
-            sums |= {"pairs": np.zeros(self._n_blocks), "exchanges": np.zeros(self._n_blocks)}
-            for k in range(half, self._n_blocks, 2):
-                rows = np.flatnonzero(draw % self._n_blocks == k)
-                if not len(rows):
-                    continue
-                residuals = _Residuals.of(strata, fit, placed, learning, rows)
-                sums["count"][k] += len(rows)
-                sums["mean"][k] += residuals.phi.sum(axis=1)
-                crossed = b @ residuals.effect(strata).T
-                factor = strata.jackknife_factor[0]
-                sums["linear"][k] += factor * (len(rows) * b @ b.T + crossed + crossed.T)
-                of_block = np.searchsorted(rows, pairs[:, draw[pairs[0]] % self._n_blocks == k])
-                sums["pairs"][k] += of_block.shape[1]
-                products = residuals.products(residuals, of_block, 0)
-                for name, value in products.items():
-                    sums[name][k] += value
-                if exchanged is not None:
-                    self._add_exchanged(sums, k, strata, fit, exchanged, placed, learning)
-            self._parts.append(sums)
+        self._strata, self._fits[block] = strata, (fit, part)
+        sums = self._open.setdefault(part, self._zeros())
+        of_rows = _Residuals(residuals, learning)
+        b = strata.first_order(fit.eta, fit.moved)
+        sums["count"][block] += len(draw)
+        sums["mean"][block] += of_rows.phi.sum(axis=1)
+        crossed = b @ of_rows.effect(strata).T
+        factor = strata.jackknife_factor[0]
+        sums["linear"][block] += factor * (len(draw) * b @ b.T + crossed + crossed.T)
+        pairs = np.searchsorted(rows, self._pairs[:, self._block_of_pair == block])
+        sums["pairs"][block] += pairs.shape[1]
+        for name, value in of_rows.products(of_rows, pairs, 0).items():
+            sums[name][block] += value
 
-    def _add_exchanged(
-        self,
-        sums: dict[str, np.ndarray],
-        k: int,
-        strata: Strata,
-        fit: AdditiveFit,
-        exchanged: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-        placed: np.ndarray,
-        learning: np.ndarray,
-    ) -> None:
-        """The change of the product when one observation is shared, of a block."""
-        values, sets, partners, draw = exchanged
-        some = np.flatnonzero(draw % self._n_blocks == k)
-        if not len(some):
-            return
-        moved = _Residuals.of(strata, fit, values, sets, some)
-        before, other = (
-            _Residuals.of(strata, fit, placed, learning, partners[some, side]) for side in (0, 1)
-        )
-        both = np.tile(np.arange(len(some)), (2, 1))
-        sums["exchange"][k] += moved.products(other, both, 1)["product"]
-        sums["exchange"][k] -= before.products(other, both, 0)["product"]
-        sums["exchanges"][k] += len(some)
+    def close(self) -> None:
+        """See `rows.Products`; the change of products when an observation is shared."""
+        for placed, learning, draw in self._exchanged:
+            for block, (fit, part) in self._fits.items():
+                some = np.flatnonzero(draw % self._n_blocks == block)
+                if not len(some):
+                    continue
+                moved, before, other = (
+                    _Residuals(fit.residuals(self._strata, placed[:, k, some], sets), sets)
+                    for k, sets in enumerate(learning[:, some])
+                )
+                both = np.tile(np.arange(len(some)), (2, 1))
+                sums = self._open[part]
+                sums["exchange"][block] += moved.products(other, both, 1)["product"]
+                sums["exchange"][block] -= before.products(other, both, 0)["product"]
+                sums["exchanges"][block] += len(some)
+        self._parts += self._open.values()
+        self._open, self._fits, self._exchanged = {}, {}, []
+
+    def _zeros(self) -> dict[str, np.ndarray]:
+        shape = self._n_blocks, self._n_columns
+        numbers = {name: np.zeros(self._n_blocks) for name in ("count", "pairs", "exchanges")}
+        squares = (*_KINDS, "linear", "exchange")
+        forms = {name: np.zeros((*shape, self._n_columns)) for name in squares}
+        return {**numbers, **forms, "mean": np.zeros(shape)}
 
     def variances(self, keeps: np.ndarray) -> Mapping[str, np.ndarray]:
         """See `rows.Products`."""
-        found = {"unbiased": np.stack([self._mean(keep, self._unbiased) for keep in keeps])}
+        found = {"unbiased": self._mean(keeps, self._unbiased)}
         if any(part["exchanges"].any() for part in self._parts):
-            values = [self._mean(keep, self._asymptotic) for keep in keeps]
-            found["asymptotic"] = np.stack(values)
+            found["asymptotic"] = self._mean(keeps, self._asymptotic)
         return found
 
-    def _mean(self, keep: np.ndarray, form: object) -> np.ndarray:
-        """The mean of a quadratic form over batches, weighted by their rows."""
-        total, weight = np.zeros((self._n_columns, self._n_columns)), 0.0
+    def _mean(
+        self, keeps: np.ndarray, form: Callable[[Mapping[str, np.ndarray], np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """The mean of a quadratic form (W, V, V) over batches, weighted by their rows."""
+        total = np.zeros((len(keeps), self._n_columns, self._n_columns))
+        weight = np.zeros(len(keeps))
         for part in self._parts:
-            size = float(keep @ part["count"])
-            if size > 0 and keep @ part["pairs"] > 0:
-                total = total + size * form(part, keep)  # type: ignore[operator]
-                weight += size
-        return total / weight if weight else np.full_like(total, np.nan)
+            size = (keeps @ part["count"]) * (keeps @ part["pairs"] > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                value = form(part, keeps)
+            total += np.where(size > 0, size, 0.0)[:, None, None] * np.where(
+                (size > 0)[:, None, None], value, 0.0
+            )
+            weight += size
+        return total / np.where(weight > 0, weight, np.nan)[:, None, None]
 
-    def _unbiased(self, part: Mapping[str, np.ndarray], keep: np.ndarray) -> np.ndarray:
-        count, mean = part["count"] * keep, part["mean"] * keep[:, None]
-        total, pairs = mean.sum(axis=0), count.sum() ** 2 - (count**2).sum()
-        squared = (np.outer(total, total) - mean.T @ mean) / pairs if pairs > 0 else np.nan
-        linear = np.tensordot(keep, part["linear"], 1) / count.sum()
-        return np.asarray(squared - _of_pairs(part, keep, "product") + linear)
+    def _unbiased(self, part: Mapping[str, np.ndarray], keeps: np.ndarray) -> np.ndarray:
+        count, mean = keeps * part["count"], part["mean"]
+        total = keeps @ mean
+        same = np.einsum("wk,kv,ku->wvu", keeps, mean, mean)
+        pairs = count.sum(axis=1) ** 2 - (count**2).sum(axis=1)
+        squared = (total[:, :, None] * total[:, None] - same) / pairs[:, None, None]
+        linear = _of(part, keeps, "linear", "count")
+        return np.asarray(squared - _of(part, keeps, "product", "pairs") + linear)
 
-    def _asymptotic(self, part: Mapping[str, np.ndarray], keep: np.ndarray) -> np.ndarray:
-        n, g = self._shape
+    def _asymptotic(self, part: Mapping[str, np.ndarray], keeps: np.ndarray) -> np.ndarray:
+        n, g = self._strata.n_units, self._strata.learn_sizes[0]
         product, crossed, diagonal = (
-            _of_pairs(part, keep, name) for name in ("product", "crossed", "diagonal")
+            _of(part, keeps, name, "pairs") for name in ("product", "crossed", "diagonal")
         )
-        exchange = np.tensordot(keep, part["exchange"], 1) / max(keep @ part["exchanges"], 1.0)
+        exchange = _of(part, keeps, "exchange", "exchanges")
         # The observation that S and S' share is tested in neither, in one or in both of them.
         kappa_1 = (g**2 * (product + exchange) + 2 * g * crossed + diagonal) / (g + 1) ** 2
-        linear = np.tensordot(keep, part["linear"], 1) / (part["count"] @ keep)
+        linear = _of(part, keeps, "linear", "count")
         return np.asarray((g + 1) ** 2 / n * (kappa_1 - product) + linear)
+
+
+def _of(part: Mapping[str, np.ndarray], keeps: np.ndarray, name: str, number: str) -> np.ndarray:
+    """The mean of a form over the blocks that are kept, (W, V, V)."""
+    mean: np.ndarray = np.tensordot(keeps, part[name], 1) / (keeps @ part[number])[:, None, None]
+    return mean
 
 
 def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
@@ -165,30 +175,12 @@ def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
 _KINDS = ("product", "crossed", "diagonal", "swapped")
 
 
-def _of_pairs(part: Mapping[str, np.ndarray], keep: np.ndarray, name: str) -> np.ndarray:
-    return np.asarray(np.tensordot(keep, part[name], 1) / (keep @ part["pairs"]))
-
-
 @dataclass(frozen=True, eq=False)
 class _Residuals:
     """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n)."""
 
     x: np.ndarray
     learning: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        strata: Strata,
-        fit: AdditiveFit,
-        placed: np.ndarray,
-        learning: np.ndarray,
-        rows: np.ndarray,
-    ) -> "_Residuals":
-        sets = learning[rows]
-        phi, (shift,) = fit.of_sets(strata, sets.astype(float))
-        additive = (phi + shift)[..., None] + fit.d[:, None]
-        return cls(np.where(sets, 0.0, placed[:, rows] - additive), sets)
 
     @property
     def phi(self) -> np.ndarray:
@@ -218,7 +210,7 @@ class _Residuals:
             x, y = self.x[:, i], other.x[:, j]
             x_in, y_in = (x * other.learning[j]).sum(axis=-1), (y * self.learning[i]).sum(axis=-1)
             x_out, y_out = x.sum(axis=-1) - x_in, y.sum(axis=-1) - y_in
-            equal = np.einsum("vpn,wpn->vw", x, y, optimize=True)
+            equal = np.tensordot(x, y, ([1, 2], [1, 2]))
             of_kinds = {
                 "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
                 "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
@@ -262,7 +254,9 @@ class OverlapSums:
             if not len(some):
                 continue
             rows = np.concatenate([some, some + n_pairs])
-            residuals = _Residuals.of(self._strata, self._fit, placed[None], learning, rows)
+            sets = learning[rows]
+            x = self._fit.residuals(self._strata, placed[None, rows], sets)
+            residuals = _Residuals(x, sets)
             pairs = np.arange(len(rows)).reshape(2, -1)
             for name, value in residuals.products(residuals, pairs, overlap).items():
                 sums[name][k] += value[0, 0]

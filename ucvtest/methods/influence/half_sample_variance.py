@@ -14,8 +14,10 @@ import numpy as np
 from ucvtest.common.execution import row_batches
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
+from ucvtest.kernels.ustatistic.columns import Ranked
+from ucvtest.kernels.ustatistic.placements import two_classes
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.influence.options import Layout
 
 PAIRS, PAIRS_FOR_EACH = 600, 5
@@ -57,13 +59,20 @@ def draw_shares(
     """Fit to pairs of disjoint learning sets, for one learner, or for the difference and each."""
     n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
     sets = WithinClasses.of(layout.classes, layout.half_sizes)
-    sums, n_drawn = TwoClasses(layout.classes), 0
+    strata = Strata.of(layout.classes, layout.half_sizes)
+    columns = Ranked(strata, 2 if source.paired else 1, two_classes()[::-1, ::-1])
+    sums, n_drawn = Rows(strata, columns.n_columns), 0
     for pair_rows in row_batches(n_pairs, 2 * layout.n_obs, STAGE_CELLS):
         size = pair_rows.stop - pair_rows.start
         learning = sets.drawn(rng, size)
         seeds = rng.integers(2**31 - 1, size=len(learning))
         scores = source.losses_for(learning, ~learning, seeds)
-        sums.add(scores, learning, n_drawn + sets.draws(size))
+        draw = n_drawn + sets.draws(size)
+        sums.add(columns.placed(scores, learning, draw, sums.pair), learning, draw)
         n_drawn += size
-    contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
-    return tuple(HalfSampleShare.of(sums.estimate(weights)) for weights in contrasts)
+    effects = sums.effects()
+    each: Sequence[tuple[int, ...]] = [(0, 1), (0,), (1,)] if source.paired else [(0,)]
+    return tuple(
+        HalfSampleShare.of(AucEstimate.of(effects, columns.contrast(places, effects.u)))
+        for places in each
+    )

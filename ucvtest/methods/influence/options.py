@@ -19,7 +19,7 @@ from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.influence.large_tables import LARGE
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
@@ -361,11 +361,8 @@ class Layout:
             return reason
         if self.n_folds < 3:
             return "it is for learning sets of more than half: use more folds, or 'jackknife'"
-        if self.n_obs > MAX_OBS_PAIR_EFFECTS:
-            return (
-                f"it needs n <= {MAX_OBS_PAIR_EFFECTS}, above which it hardly differs from "
-                "'jackknife'"
-            )
+        if self.n_obs > MOST_UNITS:
+            return f"it needs n <= {MOST_UNITS}, above which it hardly differs from 'jackknife'"
         return ""
 
     def variances(self, scheme: str) -> tuple[str, ...]:

@@ -11,14 +11,11 @@ from ucvtest.common.execution import Execution
 from ucvtest.common.words import arg
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
-from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.methods.ustatistic.run import MIN_PAIRS, StageSizes, in_parts, most_pairs
 from ucvtest.methods.ustatistic.sizes import Sizes
-from ucvtest.stats.few_fits import LEAST_ROUNDS
-
-MOST_BYTES = 2**32
-"""Most memory of kept predictions: 4.3 GB."""
 
 
 def least_fits(
@@ -85,30 +82,6 @@ def check_budget(
 
 def _purpose(options: UStatisticOptions) -> str:
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
-
-
-def within_memory(
-    question: Question, learning_sets: LearningSets, options: UStatisticOptions, n_learners: int
-) -> UStatisticOptions:
-    """The options with fits limited by the memory of predictions; larger numbers are refused.
-
-    Predictions are kept only for metrics that are functions of means.
-    """
-    metric, n_obs = question.metric, question.n_obs
-    if not metric.linearised:
-        return options
-    most_fits = MOST_BYTES // (n_obs * (1 if metric.of_cells else 8))
-    needed_fits = least_fits(learning_sets, options, n_learners)
-    if needed_fits > most_fits:
-        number = options.n_pairs
-        purpose, remedy = _purpose(options), "a sample of fewer rows"
-        if number != "auto":
-            purpose, remedy = arg("n_pairs", number), f"fewer pairs, or {arg('n_pairs', 'auto')}"
-        raise ValueError(
-            f"{arg('metric', metric.name)} keeps predictions, and {purpose} needs {needed_fits} "
-            f"fits, but only {most_fits} can be kept with {n_obs} observations: use {remedy}"
-        )
-    return capped(options, most_fits)
 
 
 def few_if_needed(

@@ -4,10 +4,7 @@ Where "auto" ends before its own variance is known, the same pairs answer by thi
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
-
-import numpy as np
+from typing import Any
 
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
@@ -20,13 +17,18 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.methods.ustatistic import estimation, reporting
-from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
+from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic import reporting
+from ucvtest.methods.ustatistic.estimates import (
+    ROUNDING,
+    FewFitsEstimates,
+    UStatisticEstimates,
+    only_rounding,
+    reliable,
+)
 from ucvtest.methods.ustatistic.interval import Interval, never_negative
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import Shape
 
 NOTABLE_SHARE = 0.5
@@ -42,68 +44,13 @@ LEAST_TRIED = 40
 """Least number of observations in the study of few fits on held-out problems."""
 
 
-@dataclass(frozen=True)
-class FewFitsEstimates:
-    """A mean loss (difference) from few fits, and that of each of two learners alone."""
-
-    few_fits: FewFits
-    per_learner: tuple[FewFits, ...] = ()
-
-    @classmethod
-    def of(cls, rounds: RoundSums, *, paired: bool, offset: np.ndarray | None) -> Self:
-        """From the rounds of one learner, or of two."""
-        if not paired:
-            return cls(rounds.combined((1.0,), offset).estimate())
-        weights = (1.0, -1.0), (1.0, 0.0), (0.0, 1.0)
-        difference, *learner_fits = (
-            rounds.combined(learner_weights, offset).estimate() for learner_weights in weights
-        )
-        return cls(difference, tuple(learner_fits))
-
-
-def rounds_of(
-    sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
-) -> RoundSums | None:
-    """The store of rounds for an answer from few fits; None if they cannot give one."""
-    splits_or_pairs = options.given_sets
-    if splits_or_pairs is None:
-        in_rounds = options.n_pairs != "exact" and sampler.sizes.disjoint
-    else:
-        in_rounds = isinstance(splits_or_pairs, GivenPairs) and splits_or_pairs.n_sets == 1
-    if not in_rounds or not (options.variance == "few" or options.may_be_few):
-        return None
-    known = splits_or_pairs.rounds if isinstance(splits_or_pairs, GivenPairs) else None
-    return RoundSums(n_learners or (2 if sampler.source.paired else 1), known)
-
-
-def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RoundSums) -> FewFitsEstimates:
-    """Estimates from the pairs that are asked for, or allowed, or given."""
-    sampler = replace(sampler, rounds=rounds)
-    if isinstance(options.given_sets, GivenPairs):
-        for learning, draw in options.given_sets.parts(estimation.STAGE_CELLS):
-            sampler.losses(learning, draw)
-    else:
-        n_pairs = options.n_pairs_of_few(rounds.n_learners)
-        sampler.source.announce_total(2 * rounds.n_learners * n_pairs)
-        for size in estimation.in_parts(n_pairs, estimation.most_pairs(sampler.sizes.n_obs)):
-            sampler.batch(size, n_sets=1, exchange_every=0)
-        if sampler.one_by_one is not None:
-            sampler.one_by_one.check_enough()
-    return from_rounds(rounds, sampler.source)
-
-
-def from_rounds(rounds: RoundSums, source: LossSource) -> FewFitsEstimates:
-    """The estimates from all rounds that were kept."""
-    return FewFitsEstimates.of(rounds, paired=source.paired, offset=source.offset)
-
-
 def unanswered(
     options: UStatisticOptions, estimates: UStatisticEstimates, source: LossSource
 ) -> bool:
     """Whether draws ended before the variance that "auto" stands for is known."""
-    if source.identical or estimation.only_rounding(estimates.estimates, estimates.variance):
+    if source.identical or only_rounding(estimates.estimates, estimates.variance):
         return False
-    is_reliable = estimation.reliable(estimates.estimates, estimates.variance)
+    is_reliable = reliable(estimates.estimates, estimates.variance)
     return not is_reliable or reporting.too_few_pairs(options, estimates.n_pairs, "") is not None
 
 
@@ -146,7 +93,7 @@ def _studentised(
     question: Question, few_fits: FewFits, source: LossSource, interval: Interval
 ) -> Studentised:
     """The test, or the reason why there is none."""
-    varied = few_fits.spread > (estimation.ROUNDING * few_fits.mean) ** 2
+    varied = few_fits.spread > (ROUNDING * few_fits.mean) ** 2
     status = "ok"
     if source.identical:
         status = SAME_LOSSES

@@ -4,60 +4,18 @@ The variance is that of the losses L1/U1 - L2/U2, the linear part of log(U1/U2),
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
-
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.methods.ustatistic import few, ratio, reporting
-from ucvtest.methods.ustatistic.estimation import ROUNDING, Sampler
+from ucvtest.methods.ustatistic.estimates import ROUNDING, FewFitsRatio
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import LogT
-
-
-@dataclass(frozen=True)
-class FewFitsRatio:
-    """The mean loss of each of two learners, and the linear part of the logarithm of their ratio.
-
-    `linear` is None where a mean loss is not positive.
-    """
-
-    per_learner: tuple[FewFits, FewFits]
-    linear: FewFits | None
-
-    @classmethod
-    def of(cls, rounds: RoundSums, offset: np.ndarray | None) -> Self:
-        """From the rounds of two learners."""
-        first = rounds.combined((1.0, 0.0), offset).estimate()
-        other = rounds.combined((0.0, 1.0), offset).estimate()
-        if not (first.mean > 0 and other.mean > 0):
-            return cls((first, other), None)
-        weights = 1 / first.mean, -1 / other.mean
-        return cls((first, other), rounds.combined(weights, offset).estimate())
-
-
-def estimated(
-    sampler: Sampler, options: UStatisticOptions, rounds: RoundSums | None
-) -> ratio.RatioEstimates | FewFitsRatio:
-    """Estimates with the requested variance, or with the variance that the pairs allow."""
-    if rounds is None:
-        return ratio.estimated(sampler, options)
-    sampler = replace(sampler, rounds=rounds)
-    if options.variance == "few":
-        ratio.evaluate_pairs(sampler, options, options.n_pairs_of_few(2))
-        if sampler.one_by_one is not None:
-            sampler.one_by_one.check_enough()
-    else:
-        ratio_estimates = ratio.estimated(sampler, options)
-        if not rounds.enough or ratio.answers(options, ratio_estimates, sampler.source):
-            return ratio_estimates
-    return FewFitsRatio.of(rounds, sampler.source.offset)
 
 
 def answer_of(

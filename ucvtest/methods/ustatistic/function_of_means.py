@@ -1,60 +1,46 @@
-"""Metrics that are functions of means, such as F1: linearised values replace losses.
+"""Metrics that are functions of means, such as F1: their linear part at the final means."""
 
-The gradient is taken at the means over all learning sets, so it is known only at the end. The draws
-are then processed again, with the kept predictions.
-"""
-
-import copy
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
-from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
-from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised, studentise
-from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
-from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
-from ucvtest.methods.ustatistic.few import FewFitsEstimates
+from ucvtest.kernels.ustatistic.columns import Places
+from ucvtest.kernels.ustatistic.contrasts import Contrast, estimate
+from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic.estimates import (
+    FewFitsEstimates,
+    MonteCarloEstimates,
+    UStatisticEstimates,
+)
+from ucvtest.methods.ustatistic.metric_columns import OfCells, OfMetric
 from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.methods.ustatistic.run import Sums
 from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
-from ucvtest.stats.few_fits import FewFits
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
 
 MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
 
-class Estimate(Protocol):
-    """A function from losses, and a generator of draws, to estimates.
-
-    `few` tells whether they are estimates of few fits, if that is known before.
-    """
-
-    def __call__(
-        self, source: LossSource, generator: np.random.Generator, as_few: bool | None = None
-    ) -> MeanEstimates:
-        """The estimates."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowsAddedToTest:
     """A confusion metric of one learner with two right and two wrong rows added to n.
 
-    `moved` are the estimates of its linearised values there.
+    `mean` is that of the linear part there, and `variances` those of this mean, by name, with their
+    Monte-Carlo part.
     """
 
     point: WorkingPoint
     table: np.ndarray
     n: float
-    moved: MeanEstimates
+    mean: float
+    variances: dict[str, float]
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
@@ -69,28 +55,24 @@ class RowsAddedToTest:
         added = two_right_two_wrong(point.function.possible(self.table), point.function.only_class)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
-        mean = _estimate_of(self.moved)
+        mean = self.mean - float((point.gradient * point.means).sum())
         centre = point.value + n / n_with_added * (mean - (self.table * slopes).sum())
-        spread = n**2 * self._variance(name) + n * mean**2 + (added * slopes**2).sum()
+        variance = max(self.variances[name], 0.0)
+        spread = n**2 * variance + n * mean**2 + (added * slopes**2).sum()
         se = math.sqrt(spread) / n_with_added
         return MovedT(
             float(centre), float(se), df, lower_bound, upper_bound, studentised.null_value
         )
 
-    def _variance(self, name: str) -> float:
-        """Of the mean of the linearised values, with its Monte-Carlo part."""
-        return max(_variance_of(self.moved, name), 0.0)
-
 
 @dataclass(frozen=True, eq=False)
 class MetricEstimates:
-    """Estimates of a metric, or a difference of two, and where the values behind them came from.
+    """Estimates of a metric, or a difference of two.
 
     `defined` tells of each learner whether it is not 0/0.
     """
 
     mean_estimates: MeanEstimates
-    source: LossSource
     added: RowsAddedToTest | None = None
     defined: tuple[bool, ...] = ()
     bias: float = math.nan
@@ -107,108 +89,85 @@ class MetricEstimates:
         return {} if math.isnan(self.bias) else {"second_order_bias": self.bias}
 
 
-def settled(
-    question: Question,
-    source: KeptPredictions | GivenPredictions,
-    generator: np.random.Generator,
-    estimate: Estimate,
-    draw_all: Callable[[LossSource, np.random.Generator], None] | None,
+def of_metric(
+    question: Question, sums: Sums, estimates: MeanEstimates, places: Places
 ) -> MetricEstimates:
-    """Estimates at the means over everything that is drawn, or given.
-
-    `draw_all` asks for everything, where that is known before; otherwise an `estimate` does.
-    """
-    generator_at_start = copy.deepcopy(generator)
-    converged = False
-    if isinstance(source, KeptPredictions):
-        if draw_all is None or source.one_by_one:
-            first = estimate(source, generator)
-            converged = isinstance(first, UStatisticEstimates) and first.converged
-        else:
-            draw_all(source, generator)
-    metric_of_means, means = source.function, source.means
-    points = [
-        WorkingPoint.at(metric_of_means, learner_means, errors)
-        for learner_means, errors in zip(means, source.errors, strict=True)
-    ]
-    defined = tuple(point.defined for point in points)
-    undefined = not all(defined)
-    final: LossSource = source
-    if undefined:
-        final = source.at([point.level for point in points])
-    elif isinstance(source, KeptPredictions) or isinstance(metric_of_means, MetricOfSets):
-        # Tables of pairs have values about these rules, whose learning sets are not drawn.
-        final = source.at(points)
-    estimates = estimate(final, copy.deepcopy(generator_at_start))
-    if converged and isinstance(estimates, UStatisticEstimates):
-        estimates = replace(estimates, converged=True)
-    bias = math.nan if undefined else _bias(question, source, estimates, points)
-    if undefined or question.paired or not isinstance(metric_of_means, Cells):
-        return MetricEstimates(estimates, final, None, defined, bias)
-    table, n = means[0], _n_rows(question, estimates, points[0])
-    point = WorkingPoint.with_rows_added(metric_of_means, table, n)
-    again = source.at([point.slopes])
-    moved = estimate(
-        again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
-    )
-    return MetricEstimates(estimates, final, RowsAddedToTest(point, table, n, moved), bias=bias)
+    """What a metric has beside the estimates of its linear part."""
+    columns = sums.columns
+    assert isinstance(columns, OfMetric)
+    if isinstance(estimates, FewFitsEstimates):
+        assert sums.rounds is not None
+        means, rounds = columns.point(sums.rounds), sums.rounds
+    else:
+        means, rounds = sums.effects().u, None
+    defined = tuple(columns.defined(place, means, rounds) for place in places)
+    if not all(defined):
+        return MetricEstimates(estimates, defined=defined)
+    bias = _bias(question, columns, estimates, places, means)
+    if len(places) == 2 or not isinstance(columns, OfCells):
+        return MetricEstimates(estimates, bias=bias)
+    (place,) = places
+    name = "few" if isinstance(estimates, FewFitsEstimates) else estimates.variance
+    variance = _variances(estimates)[name]
+    table = columns.table(columns.of_learner(place, means, rounds), rounds)
+    n = _n_rows(question, variance, WorkingPoint.at(columns.function, table))
+    point, contrast = columns.with_rows_added(place, means, n, rounds)
+    if rounds is None:
+        found = MonteCarloEstimates.of(estimate(sums.effects(), contrast))
+        moved: MeanEstimates = UStatisticEstimates(found, name, 0)
+        mean = contrast.level
+    else:
+        linear = Contrast(contrast.weights, contrast.fixed)
+        moved = FewFitsEstimates(rounds.estimate(linear))
+        mean = moved.few_fits.mean
+    added = RowsAddedToTest(point, table, n, mean, _variances(moved))
+    return MetricEstimates(estimates, added, bias=bias)
 
 
 def _bias(
     question: Question,
-    source: KeptPredictions | GivenPredictions,
+    columns: OfMetric,
     estimates: MeanEstimates,
-    points: Sequence[WorkingPoint],
+    places: Places,
+    means: np.ndarray,
 ) -> float:
     """The bias of the metric, or of the difference, by the variance that each learner has alone."""
-    if question.paired:
-        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.per_learner]
+    if len(places) == 2:
+        variances = [
+            own.variance if isinstance(own, FewFits) else own.jackknife
+            for own in estimates.per_learner
+        ]
     else:
-        name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
-        variances = [_variance_of(estimates, name)]
-    point_bias = [
-        point.bias(directions, question.n_obs, variance)
-        for point, directions, variance in zip(points, source.directions, variances, strict=True)
+        name = "few" if isinstance(estimates, FewFitsEstimates) else estimates.variance
+        variances = [_variances(estimates)[name]]
+    of_each = [
+        columns.bias(place, means, question.n_obs, variance)
+        for place, variance in zip(places, variances, strict=True)
     ]
-    return point_bias[0] - point_bias[1] if question.paired else point_bias[0]
+    return of_each[0] - of_each[1] if len(places) == 2 else of_each[0]
 
 
-def _own_variance(learner_estimate: FirstOrderEstimate | FewFits) -> float:
-    return (
-        learner_estimate.jackknife
-        if isinstance(learner_estimate, FirstOrderEstimate)
-        else learner_estimate.variance
-    )
-
-
-def _n_rows(question: Question, estimates: MeanEstimates, point: WorkingPoint) -> float:
+def _n_rows(question: Question, variance: float, point: WorkingPoint) -> float:
     """Rows to which others are added; of clusters as many as would be independent.
 
     Korn and Graubard (1998): no fewer than clusters, no more than rows.
     """
     if question.clusters is None:
         return float(question.n_obs)
-    name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
-    variance = _variance_of(estimates, name)
     slopes = point.gradient - float((point.gradient * point.means).sum())
     spread = float((point.means * slopes**2).sum())
     effective = spread / variance if variance > 0 else 0.0
     return float(min(max(effective, question.n_units), question.n_obs))
 
 
-def _variance_of(metric_estimates: MeanEstimates, name: str) -> float:
-    """Of the estimate, with its Monte-Carlo part."""
-    if isinstance(metric_estimates, FewFitsEstimates):
-        return metric_estimates.few_fits.variance + metric_estimates.few_fits.mc_se**2
-    estimates = metric_estimates.estimates
-    # Of all learning sets there is no such part.
-    return float(estimates.values[name]) + float(estimates.mc_se["estimate"]) ** 2
-
-
-def _estimate_of(estimates: MeanEstimates) -> float:
+def _variances(estimates: MeanEstimates) -> dict[str, float]:
+    """Those of the estimate by name, with their Monte-Carlo part."""
     if isinstance(estimates, FewFitsEstimates):
-        return estimates.few_fits.mean
-    return float(estimates.estimates.values["estimate"])
+        few_fits = estimates.few_fits
+        return {"few": few_fits.variance + few_fits.mc_se**2}
+    # Of all learning sets there is no such part.
+    of_mean = float(estimates.estimates.mc_se["estimate"]) ** 2
+    return {name: value + of_mean for name, value in estimates.estimates.values.items()}
 
 
 def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatisticOptions:

@@ -9,7 +9,7 @@ from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
 from ucvtest.inference import quantity
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
@@ -197,7 +197,7 @@ class Interval:
         """Refuse sizes of samples and learning sets without the numbers that the rule needs."""
         if self.name == "stabilised" and not _has_slope(n_obs, learn_size):
             raise ValueError(
-                f"{arg('interval', 'stabilised')} needs n <= {MAX_OBS_PAIR_EFFECTS} and "
+                f"{arg('interval', 'stabilised')} needs n <= {MOST_UNITS} and "
                 f"{arg('learn_size')} <= {min(n_obs // 2, n_obs - 3)}, got n = {n_obs} and "
                 f"learn_size = {learn_size}: use another {arg('learn_size')}, or "
                 f"{arg('interval', 'wald')}"
@@ -351,7 +351,7 @@ def knows_slope(n_obs: int, learn_size: int) -> bool:
 
 
 def _has_slope(n_obs: int, learn_size: int) -> bool:
-    return has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
+    return has_pair_effects(n_obs, learn_size) and n_obs <= MOST_UNITS
 
 
 def _suited(metric: Metric, variance: str, *, paired: bool, sloped: bool) -> tuple[str, str]:

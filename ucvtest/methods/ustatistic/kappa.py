@@ -9,8 +9,12 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.words import arg
-from ucvtest.kernels.ustatistic.kappa import OverlapFit
-from ucvtest.methods.ustatistic.estimation import Sampler, complete_sums, in_parts, most_pairs
+from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.kernels.ustatistic.exact import CompleteProducts
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
+from ucvtest.kernels.ustatistic.unbiased import OverlapSums
+from ucvtest.methods.ustatistic.run import Drawn, Sampler, in_parts, most_pairs
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.monte_carlo import mean_error
 
 if TYPE_CHECKING:
@@ -95,26 +99,47 @@ class KappaProfile:
         return np.array([weights[c] for c in self.c])
 
 
-def complete_profile(sampler: Sampler, c_values: tuple[int, ...]) -> KappaProfile:
+def complete_profile(sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...]) -> KappaProfile:
     """The profile from all learning sets."""
-    kappa = complete_sums(sampler).kappas()[list(c_values)]
-    no_error = np.zeros(len(kappa))
-    learn_size, n_fits = sampler.sizes.learn_size, sampler.source.n_fits
-    return KappaProfile(c_values, kappa, no_error, learn_size, n_fits, kappa[None])
+    products = CompleteProducts(Strata.single(sizes.n_obs, sizes.learn_size), 1)
+    for learning in sampler.enumerated():
+        drawn = sampler.given(learning, np.zeros(len(learning), dtype=int))
+        products.add_all(_losses(sampler, drawn)[None], learning)
+    kappa = products.kappas()[list(c_values), 0, 0]
+    n_fits, no_error = sampler.source.n_fits, np.zeros(len(kappa))
+    return KappaProfile(c_values, kappa, no_error, sizes.learn_size, n_fits, kappa[None])
 
 
-def sampled_profile(sampler: Sampler, c_values: tuple[int, ...], n_pairs: int) -> KappaProfile:
+def sampled_profile(
+    sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...], n_pairs: int
+) -> KappaProfile:
     """The profile from random pairs, `n_pairs` for each overlap that it needs."""
-    sizes = sampler.sizes
-    fit = OverlapFit(sizes.n_obs, sizes.learn_size, n_pairs)
+    strata = Strata.single(sizes.n_obs, sizes.learn_size)
     stage_sizes = in_parts(n_pairs, most_pairs(sizes.n_obs))
+    rows, n_draws = Rows(strata, 1, pairs=False), 0
     for size in stage_sizes:
-        fit.add(sampler.overlapping(size, sizes.least_overlap))
-    sums = fit.sums(c_values)
+        drawn = _overlapping(sampler, sizes, size, sizes.least_overlap)
+        rows.add(_losses(sampler, drawn)[None], drawn.learning, n_draws + drawn.draw)
+        n_draws += size
+    sums = OverlapSums(strata, rows.fit(), c_values)
     for overlap in sums.overlaps:
         for size in stage_sizes:
-            sums.add(overlap, sampler.overlapping(size, overlap))
+            drawn = _overlapping(sampler, sizes, size, overlap)
+            sums.add(overlap, _losses(sampler, drawn), drawn.learning)
     groups = sums.kappas()
     mc_se = groups.std(axis=0, ddof=1) / math.sqrt(len(groups))
     kappa, n_fits = groups.mean(axis=0), sampler.source.n_fits
     return KappaProfile(c_values, kappa, mc_se, sizes.learn_size, n_fits, groups)
+
+
+def _overlapping(sampler: Sampler, sizes: Sizes, n_draws: int, overlap: int) -> Drawn:
+    """Draws of two sets with `overlap` observations in common, first the first sets of all."""
+    orders, g = draw_orders(sampler.generator, n_draws, sizes.n_obs), sizes.learn_size
+    sets = [learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)]
+    return sampler.given(np.concatenate(sets), np.tile(np.arange(n_draws), 2))
+
+
+def _losses(sampler: Sampler, drawn: Drawn) -> np.ndarray:
+    """Losses, or their differences."""
+    first, *other = sampler.fitted(drawn)[1]
+    return np.asarray(first - other[0] if other else first)

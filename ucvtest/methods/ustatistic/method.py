@@ -23,14 +23,13 @@ from ucvtest.methods.ustatistic.budget import (
     few_if_needed,
     least_fits,
     limited_by_time,
-    within_memory,
 )
 from ucvtest.methods.ustatistic.contrast import null_value_of
-from ucvtest.methods.ustatistic.estimation import Sampler
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options, ProfileOptions, UStatisticOptions
-from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, answer_from, estimates_from
+from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, PairedRun, answer_from
+from ucvtest.methods.ustatistic.run import Sampler
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
@@ -203,9 +202,9 @@ class UStatisticTest(HypothesisTest):
     **Metrics.** With `metric`, the parts of F1, R2 and other functions of means are pooled over all
     learning sets and all observations outside of them. The estimand, in results "F1 when learning
     from g observations", is computed from the parts (such as the cells of a confusion matrix)
-    averaged over such learning sets. It is not the average F1. Values linearised at the pooled
-    parts take the place of losses in all variances, in few fits and in Monte-Carlo errors.
-    All predictions are kept for this. For confusion metrics "auto" is as for error rates: the
+    averaged over such learning sets. It is not the average F1. The linear part at these averages
+    takes the place of losses in all variances, in few fits and in Monte-Carlo errors. For confusion
+    metrics "auto" is as for error rates: the
     midpoint variance; "stabilised" for differences; "plus_four" for one learner, with two right and
     two wrong observations added to the confusion matrix. Moments of one learner have Student's t on
     the scale log(1 - T) (R2, skills), Fisher's z (correlations) or log (WAPE), with the jackknife;
@@ -446,7 +445,6 @@ class UStatisticTest(HypothesisTest):
         n_learners = len(question.learners)
         resolved = UStatisticOptions.of(question, learning_sets, options)
         if learning_sets.given_sets is None:
-            resolved = within_memory(question, learning_sets, resolved, n_learners)
             if resolved.n_pairs == "auto" or options.max_fits is not None:
                 check_budget(learning_sets, resolved, n_learners)
         return resolved
@@ -503,11 +501,8 @@ class UStatisticTest(HypothesisTest):
         def result_so_far(estimates: Estimates) -> TestResult:
             return finish(question, answer_of(estimates), METHOD_NAME)
 
-        return answer_of(
-            estimates_from(
-                *(question, learning_sets, source, options, execution.generator), result_so_far
-            )
-        )
+        run = PairedRun(question, learning_sets, options, source)
+        return answer_of(run.estimates(execution.generator, result_so_far))
 
     @classmethod
     def joint_run(
@@ -559,14 +554,15 @@ class UStatisticTest(HypothesisTest):
         Notes
         -----
         Fuchs et al. (2013), (13) and (14). Cost: 2 n_pairs fits of each learner for each of
-        up to g + 2 overlaps, and as many for the control variate.
+        up to g + 2 overlaps, and as many for an additive fit.
         """
         question = self.question
         options = ProfileOptions.of(question, self.learning_sets, c_values, n_pairs)
         execution = question.execution(**run)
         with question.fitting(self, "kappa", run.get("progress")) as bar:
             source = question.losses(replace(execution, bar=bar))
-            sampler = Sampler(options.sizes, source, execution.generator)
+            sizes = options.sizes
+            sampler = Sampler(sizes, source, execution.generator)
             if options.n_pairs is None:
-                return complete_profile(sampler, options.c_values)
-            return sampled_profile(sampler, options.c_values, options.n_pairs)
+                return complete_profile(sampler, sizes, options.c_values)
+            return sampled_profile(sampler, sizes, options.c_values, options.n_pairs)

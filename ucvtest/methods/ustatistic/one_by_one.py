@@ -10,7 +10,7 @@ from ucvtest.common.execution import CLOCK
 from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
-from ucvtest.stats.few_fits import LEAST_ROUNDS
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 
 STEP_SECONDS = 2.0
 """Largest duration of a step in seconds; an interrupt loses the current step."""
@@ -20,10 +20,10 @@ LEAST_FAILED, MOST_SHARE = 2, 10
 
 
 class KeptRounds(Protocol):
-    """The store of rounds of losses, or of scores."""
+    """The sums that keep rounds for few fits, of what a source has of them."""
 
-    def add(
-        self, learner_values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    def keep_rounds(
+        self, values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> None:
         """Add the values of each learner at learning sets (M, n).
 
@@ -92,13 +92,10 @@ class OneByOne:
                 is_complete[draw_number] = self._accept(
                     failed, np.flatnonzero(owner[rows] == draw_number)
                 )
-            left_out = np.flatnonzero(~is_complete[owner[rows]])
-            if len(left_out):
-                self.source.leave_out(left_out)
             self._keep_rounds(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
             first_draw = end_draw
             # One kept step at a time, because an interrupt leaves out the current step.
-            if self.source.n_left is None and CLOCK() - clock_before < STEP_SECONDS:
+            if CLOCK() - clock_before < STEP_SECONDS:
                 self._step *= 2 if CLOCK() - clock_before > STEP_SECONDS / 4 else 4
         return learner_losses, is_complete
 
@@ -144,7 +141,9 @@ class OneByOne:
             return
         rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & is_complete[draw])
         if len(rows):
-            self.rounds.add([values[rows] for values in learner_losses], learning[rows], draw[rows])
+            self.rounds.keep_rounds(
+                [values[rows] for values in learner_losses], learning[rows], draw[rows]
+            )
         if self.answer is not None and self.rounds.enough:
             self.source.show(self.answer)
 

@@ -9,6 +9,7 @@ from ucvtest.common.checks import AtLeast, Between, Seconds, as_integer
 from ucvtest.common.words import arg, call, excerpt
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
+from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.interval import (
     NEED_MANY_FITS,
@@ -19,7 +20,6 @@ from ucvtest.methods.ustatistic.interval import (
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
-from ucvtest.stats.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = Annotated[int, AtLeast(2)] | Literal["auto", "exact"]

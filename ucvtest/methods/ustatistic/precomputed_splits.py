@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -10,26 +10,16 @@ import numpy as np
 from ucvtest.common.words import call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of, folds_of
-from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets
 from ucvtest.methods.ustatistic.sizes import Sizes
-from ucvtest.stats.few_fits import SetsOfRounds
 
 
 @dataclass(frozen=True, eq=False)
 class GivenPairs:
-    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw.
-
-    `rounds` are the sets as rounds, and `dealt` the sets in groups, by the first and the last of a
-    part: the losses of all metrics share them.
-    """
+    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
 
     design: Design
     n_draws: int
     n_sets: int
-    rounds: dict[tuple[int, int], SetsOfRounds] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    dealt: dict[tuple[int, int], DealtSets] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_pairs(self) -> int:

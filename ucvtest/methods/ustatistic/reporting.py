@@ -17,21 +17,21 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
-from ucvtest.methods.ustatistic.estimation import (
-    MIN_PAIRS,
+from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic.estimates import (
     RELIABLE,
     ROUNDING,
+    FirstOrderEstimate,
     UStatisticEstimates,
     only_rounding,
     reliable,
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.run import MIN_PAIRS
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.metrics.base import Metric
 from ucvtest.results.wording import SAME_LOSSES, no_spread
-from ucvtest.stats.few_fits import FewFits
 
 ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
 
@@ -39,9 +39,6 @@ METHOD = "U-statistic test of the complete error estimate"
 FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
 """How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
 for a note that says what that means."""
-
-NOTABLE = 0.05
-"""Part of the standard error from which on a Monte-Carlo difference is explained."""
 
 REMEDY_PAIRS = "raise n_pairs or, if it is 'auto', max_fits"
 FLOORED = (
@@ -377,9 +374,7 @@ def own_value_unknown(value: str, share: str, more: str = "") -> Note:
 
 
 def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
-    """Why the two learners' own values do not differ by the estimate."""
-    if not estimates.per_learner:
-        return
+    """Why a learner's own value has no standard error, or that of few fits."""
     if own_value_is_open(estimates.per_learner):
         few = (
             " The table shows the standard error of few fits, from the same pairs of learning sets."
@@ -387,15 +382,6 @@ def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
             else ""
         )
         yield own_value_unknown("a learner's own value", "a quarter", few)
-    first, other = estimates.per_learner
-    values = estimates.estimates.values
-    distance = abs(first.mean - other.mean - values["estimate"])
-    if distance > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
-        yield (
-            "The learners' own values are plain means over the fits. The estimate is not: a "
-            "control variate removes chance variation between draws, so their difference is "
-            f"{distance:.2g} off the estimate."
-        )
 
 
 def _feature_notes(sample: Sample | None) -> Iterator[str]:

@@ -1,47 +1,63 @@
 """From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
-from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.loss_source import FittedPredictions, GivenPredictions, LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, bias_notes
 from ucvtest.inference.question import Question
-from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
-from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
+from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, RatioOfLosses
+from ucvtest.kernels.ustatistic.contrasts import estimate
+from ucvtest.kernels.ustatistic.rows import Strata
+from ucvtest.methods.ustatistic import few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
+from ucvtest.methods.ustatistic.estimates import (
+    AucEstimates,
+    FewFitsEstimates,
+    FewFitsOfAuc,
+    FewFitsRatio,
+    MonteCarloEstimates,
+    RatioEstimates,
+    UStatisticEstimates,
+    auc_of,
+    excess,
+    has_enough,
+)
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
-    settled,
+    of_metric,
     undefined,
     with_rule,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.metric_columns import OfMetric, columns_of_metric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.run import (
+    Sampler,
+    Stages,
+    StageSizes,
+    StagesOfAuc,
+    Sums,
+    collect,
+)
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
-from ucvtest.stats.few_fits import RoundSums
+from ucvtest.stats.jackknife import has_pair_effects
 
 METHOD_NAME = "ustatistic"
 
-Estimates = (
-    estimation.UStatisticEstimates
-    | few.FewFitsEstimates
-    | ratio.RatioEstimates
-    | few_ratio.FewFitsRatio
-    | auc_estimation.AucEstimates
-    | auc_few.FewFitsOfAuc
-    | MetricEstimates
-)
+OfMean = UStatisticEstimates | FewFitsEstimates
 
-OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
+Estimates = OfMean | RatioEstimates | FewFitsRatio | AucEstimates | FewFitsOfAuc | MetricEstimates
 
 AnyEstimates = TypeVar("AnyEstimates")
 
@@ -49,118 +65,166 @@ ResultOf = Callable[[Estimates], TestResult]
 """The result that estimates lead to."""
 
 
-def estimates_from(
-    question: Question,
-    learning_sets: LearningSets,
-    source: LossSource,
-    options: UStatisticOptions,
-    generator: np.random.Generator,
-    result_of: ResultOf | None = None,
-) -> Estimates:
-    """Estimates from learning sets that are drawn, enumerated, or given with their losses.
+@dataclass(frozen=True, eq=False)
+class PairedRun:
+    """Learning sets with the sums over their rows, and the estimates of one learner or of two."""
 
-    `result_of` is the test that they lead to, for progress bars.
-    """
+    question: Question
+    learning_sets: LearningSets
+    options: UStatisticOptions
+    source: LossSource
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The learner, or the two that are compared."""
+        return (0, 1) if self.source.paired else (0,)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether two learners are compared by the ratio of their mean losses."""
+        return self.learning_sets.contrast == "ratio"
+
+    def estimates(
+        self, generator: np.random.Generator, result_of: ResultOf | None = None
+    ) -> Estimates:
+        """From learning sets that are drawn, enumerated, or given.
+
+        `result_of` is the test that they lead to, for progress bars.
+        """
+        options, source, sizes = self.options, self.source, self.learning_sets.sizes
+        sums = self._sums()
+        sampler = Sampler(sizes, source, generator, halves=not self.is_ratio)
+
+        def estimated(pairs: OneByOne | None) -> Estimates:
+            sums.apart = pairs is not None and sums.rounds is not None
+            fitting = replace(sampler, one_by_one=pairs)
+            converged = collect(fitting, options, sums, self._stages(), lambda: self._excess(sums))
+            if options.variance == "few":
+                if pairs is not None:
+                    pairs.check_enough()
+                return self._of_few(sums)
+            return self._of_many(sums, converged=converged)
+
+        in_rounds = in_pairs_of(self.learning_sets) and options.n_pairs != "exact"
+        if not (source.one_by_one and in_rounds):
+            return estimated(None)
+        of_rows = np.asarray if isinstance(sizes, Sizes) else sizes.of_rows
+        pairs = OneByOne(source, sums if sums.rounds is not None else None, of_rows=of_rows)
+        return one_by_one(pairs, estimated, lambda: self._of_few(sums), result_of)
+
+    def _sums(self) -> Sums:
+        """Empty sums of what the estimates need."""
+        options, sizes = self.options, self.learning_sets.sizes
+        columns = columns_of(self.question, self.learning_sets, self.source, len(self.places))
+        exact, given = options.n_pairs == "exact", options.given_sets
+        few_too = options.variance == "few" or options.may_be_few
+        of_means = isinstance(sizes, Sizes) and not self.is_ratio
+        compares_pairs = self.question.metric.compares_pairs
+        if isinstance(sizes, Sizes):
+            pairs = of_means and has_pair_effects(sizes.n_obs, sizes.learn_size)
+        else:
+            pairs = sizes.has_pairs
+        return Sums.of(
+            columns,
+            many=options.variance != "few",
+            few=few_too and not exact and rounds_are_there(self.learning_sets, options),
+            exact=exact,
+            pairs=pairs and not compares_pairs,
+            products=of_means
+            and sizes.disjoint
+            and not compares_pairs
+            and not isinstance(given, GivenSplits),
+        )
+
+    def _stages(self) -> Stages:
+        sizes, options, n_learners = self.learning_sets.sizes, self.options, len(self.places)
+        if isinstance(sizes, Sizes):
+            return StageSizes(sizes, options, n_learners, exchanging=not self.is_ratio)
+        return StagesOfAuc(sizes, options, n_learners)
+
+    def _excess(self, sums: Sums) -> float:
+        """The Monte-Carlo error as a multiple of what "auto" allows."""
+        options, sizes, effects = self.options, self.learning_sets.sizes, None
+        if not isinstance(sizes, Sizes):
+            if not has_enough(sums, sizes):
+                return math.inf
+            return auc_of(sums, self.places).excess(options.variance, options.tol)
+        effects = sums.effects()
+        found = estimate(effects, sums.columns.contrast(self.places, effects.u))
+        monte_carlo = MonteCarloEstimates.of(found)
+        if not self.is_ratio:
+            return excess(monte_carlo, options.variance, options.tol)
+        if math.isnan(found.value):
+            return 0.0
+        # The Monte-Carlo error and the variance are those of the logarithm.
+        on_log_scale = replace(monte_carlo, values={**monte_carlo.values, "estimate": 1.0})
+        return excess(on_log_scale, options.variance, options.tol)
+
+    def _of_many(self, sums: Sums, *, converged: bool) -> Estimates:
+        """By the full variance, or that of few fits where the draws end before it is known."""
+        options, sizes, places = self.options, self.learning_sets.sizes, self.places
+        if not isinstance(sizes, Sizes):
+            aucs = AucEstimates.of(sums, sizes, places, converged=converged)
+            by_few = sums.enough and auc_few.unanswered(options, aucs)
+            return self._of_few(sums) if by_few else aucs
+        # Of a fixed number of fits all are asked for.
+        is_fixed = options.n_pairs != "auto"
+        if self.is_ratio:
+            of_ratio = RatioEstimates.of(sums, converged=converged or is_fixed)
+            by_few = sums.enough and not ratio.answers(options, of_ratio, self.source)
+            return self._of_few(sums) if by_few else of_ratio
+        found = UStatisticEstimates.of(sums, places, options.variance, converged=converged)
+        if sums.enough:
+            if few.unanswered(options, found, self.source):
+                return self._of_few(sums)
+            if reporting.own_value_is_open(found.per_learner):
+                of_few_fits = FewFitsEstimates.of(sums, places).per_learner
+                found = replace(found, few_per_learner=of_few_fits)
+        return self._with_metric(sums, found)
+
+    def _of_few(self, sums: Sums) -> Estimates:
+        """From the rounds that were kept."""
+        if not isinstance(self.learning_sets.sizes, Sizes):
+            return FewFitsOfAuc.of(sums, self.places)
+        if self.is_ratio:
+            return FewFitsRatio.of(sums)
+        return self._with_metric(sums, FewFitsEstimates.of(sums, self.places))
+
+    def _with_metric(self, sums: Sums, found: OfMean) -> Estimates:
+        if not isinstance(sums.columns, OfMetric):
+            return found
+        return of_metric(self.question, sums, found, self.places)
+
+
+def in_pairs_of(learning_sets: LearningSets) -> bool:
+    """Whether learning sets are drawn in disjoint pairs."""
+    sizes = learning_sets.sizes
+    return sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
+
+
+def rounds_are_there(learning_sets: LearningSets, options: UStatisticOptions) -> bool:
+    """Whether there are pairs of disjoint learning sets, which few fits need."""
+    given = options.given_sets
+    if given is None or not isinstance(learning_sets.sizes, Sizes):
+        return in_pairs_of(learning_sets)
+    return isinstance(given, GivenPairs) and given.n_sets == 1
+
+
+def columns_of(
+    question: Question, learning_sets: LearningSets, source: LossSource, n_learners: int
+) -> Columns:
+    """What the rows of the question consist of."""
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
-        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options, result_of)
-    if learning_sets.contrast == "ratio":
-        return _of_ratio(estimation.Sampler(sizes, source, generator), options, result_of)
-
-    def of_mean(
-        source: LossSource, generator: np.random.Generator, as_few: bool | None = None
-    ) -> OfMean:
-        return _of_mean(estimation.Sampler(sizes, source, generator), options, result_of, as_few)
-
-    if isinstance(source, KeptPredictions | GivenPredictions):
-        return settled(question, source, generator, of_mean, _draw_all(sizes, options))
-    return of_mean(source, generator)
-
-
-def _draw_all(
-    sizes: Sizes, options: UStatisticOptions
-) -> Callable[[LossSource, np.random.Generator], None] | None:
-    """How to draw designs that do not depend on the losses; None if they do."""
-    if options.variance == "few" or options.n_pairs == "auto" or options.given_sets is not None:
-        return None
-
-    def draw_all(source: LossSource, generator: np.random.Generator) -> None:
-        estimation.draw_all(estimation.Sampler(sizes, source, generator), options)
-
-    return draw_all
-
-
-def _of_mean(
-    sampler: estimation.Sampler,
-    options: UStatisticOptions,
-    result_of: ResultOf | None,
-    as_few: bool | None,
-) -> OfMean:
-    """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
-    source, rounds = sampler.source, few.rounds_of(sampler, options)
-
-    def from_rounds() -> OfMean:
-        assert rounds is not None
-        return few.from_rounds(rounds, source)
-
-    def estimated(pairs: OneByOne | None) -> OfMean:
-        fitting = replace(sampler, one_by_one=pairs)
-        if options.variance == "few":
-            assert rounds is not None
-            return few.estimated(fitting, options, rounds)
-        return _estimated(fitting, options, rounds, as_few)
-
-    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
-        return estimated(None)
-    pairs = OneByOne(source, rounds)
-    estimates = one_by_one(pairs, estimated, from_rounds, result_of)
-    if isinstance(estimates, estimation.UStatisticEstimates):
-        estimates = replace(estimates, n_pairs=estimates.n_pairs - pairs.n_failed)
-    return estimates
-
-
-def _of_ratio(
-    sampler: estimation.Sampler, options: UStatisticOptions, result_of: ResultOf | None
-) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
-    """The same of a ratio."""
-    source, rounds = sampler.source, few.rounds_of(sampler, options)
-
-    def from_rounds() -> few_ratio.FewFitsRatio:
-        assert rounds is not None
-        return few_ratio.FewFitsRatio.of(rounds, source.offset)
-
-    def estimated(pairs: OneByOne | None) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
-        return few_ratio.estimated(replace(sampler, one_by_one=pairs), options, rounds)
-
-    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
-        return estimated(None)
-    return one_by_one(OneByOne(source, rounds), estimated, from_rounds, result_of)
-
-
-def _of_auc(
-    sampler: auc_estimation.Sampler, options: UStatisticOptions, result_of: ResultOf | None
-) -> auc_estimation.AucEstimates | auc_few.FewFitsOfAuc:
-    """The same of the AUC."""
-    source, sizes, rounds = sampler.source, sampler.sizes, auc_few.rounds_of(sampler, options)
-
-    def from_rounds() -> auc_few.FewFitsOfAuc:
-        assert rounds is not None
-        return auc_few.from_rounds(rounds, sizes)
-
-    def estimated(pairs: OneByOne | None) -> auc_estimation.AucEstimates | auc_few.FewFitsOfAuc:
-        fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
-        if options.variance == "few":
-            assert rounds is not None
-            return auc_few.estimated(fitting, options, rounds)
-        auc_estimates = auc_estimation.estimated(fitting, options)
-        if rounds is not None and rounds.enough and auc_few.unanswered(options, auc_estimates):
-            return from_rounds()
-        return auc_estimates
-
-    if not (source.one_by_one and sizes.in_rounds and options.n_pairs != "exact"):
-        return estimated(None)
-    pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
-    return one_by_one(pairs, estimated, from_rounds, result_of)
+        return sizes.columns(n_learners)
+    strata = Strata.single(sizes.n_obs, sizes.learn_size)
+    if isinstance(source, FittedPredictions | GivenPredictions):
+        return columns_of_metric(
+            *(strata, n_learners, source.function, source.target, question.clusters),
+            largest=source.largest_class,
+        )
+    of_losses = RatioOfLosses if learning_sets.contrast == "ratio" else MeanLosses
+    return of_losses(strata, n_learners, source.offset)
 
 
 def one_by_one(
@@ -192,27 +256,6 @@ def _in_short(result: TestResult) -> str:
     return f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]"
 
 
-def _estimated(
-    sampler: estimation.Sampler,
-    options: UStatisticOptions,
-    rounds: RoundSums | None,
-    as_few: bool | None = None,
-) -> OfMean:
-    """By the full variance, or that of few fits where the draws end before it is known."""
-    source = sampler.source
-    estimates = estimation.estimated(replace(sampler, rounds=rounds), options)
-    if rounds is None or not rounds.enough:
-        return estimates
-    if as_few is None:
-        as_few = few.unanswered(options, estimates, source)
-    if as_few:
-        return few.from_rounds(rounds, source)
-    if reporting.own_value_is_open(estimates.per_learner):
-        of_few_fits = few.from_rounds(rounds, source).per_learner
-        return replace(estimates, few_per_learner=of_few_fits)
-    return estimates
-
-
 def answer_from(
     question: Question,
     learning_sets: LearningSets,
@@ -224,42 +267,42 @@ def answer_from(
     """The answer that estimates lead to."""
     settings = _settings(question, learning_sets, options, seed)
     estimand = learning_sets.estimand(question)
-    of_metric: MetricEstimates | None = None
+    metric: MetricEstimates | None = None
     if isinstance(estimates, MetricEstimates):
-        of_metric, source = estimates, estimates.source
-        options, estimates = with_rule(options, of_metric), of_metric.mean_estimates
-    if isinstance(estimates, auc_estimation.AucEstimates):
+        metric = estimates
+        options, estimates = with_rule(options, metric), metric.mean_estimates
+    if isinstance(estimates, AucEstimates):
         assert not isinstance(learning_sets.sizes, Sizes)
         answer = auc_reporting.answer_of(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
-    elif isinstance(estimates, auc_few.FewFitsOfAuc):
+    elif isinstance(estimates, FewFitsOfAuc):
         assert not isinstance(learning_sets.sizes, Sizes)
         answer = auc_few.answer_of(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
-    elif isinstance(estimates, ratio.RatioEstimates):
+    elif isinstance(estimates, RatioEstimates):
         answer = ratio.answer_of(question, options, estimates, source, estimand)
-    elif isinstance(estimates, few_ratio.FewFitsRatio):
+    elif isinstance(estimates, FewFitsRatio):
         answer = few_ratio.answer_of(question, options, estimates, source, estimand)
-    elif isinstance(estimates, few.FewFitsEstimates):
+    elif isinstance(estimates, FewFitsEstimates):
         answer = few.answer_of(question, options, estimates, source, estimand)
     else:
         answer = reporting.answer_of(question, options, estimates, source, estimand)
     answer = replace(answer, n_fits=source.n_fits, settings=settings)
-    if of_metric is not None:
+    if metric is not None:
         assert answer.tested is not None
         answer = replace(
             answer,
-            diagnostics={**answer.diagnostics, **of_metric.bias_diagnostics},
+            diagnostics={**answer.diagnostics, **metric.bias_diagnostics},
             notes=(
                 *answer.notes,
                 OF_EXPECTED_PARTS,
-                *bias_notes(of_metric.bias, answer.tested.se),
+                *bias_notes(metric.bias, answer.tested.se),
             ),
         )
-        if of_metric.undefined:
-            answer = undefined(question, of_metric, answer)
+        if metric.undefined:
+            answer = undefined(question, metric, answer)
     return answer if source.pairs is None else _with_pairs(answer, source.pairs, options, source)
 
 

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.words import arg
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
+from ucvtest.kernels.ustatistic.exact import MAX_SUBSETS
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS
 from ucvtest.stats.jackknife import has_pair_effects
 
 VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
@@ -73,7 +73,7 @@ class Sizes:
         """The variance that is asked for, or that "auto" stands for."""
         n, g = self.n_obs, self.learn_size
         if variance == "auto":
-            suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
+            suits = self.zero_one and FEW_OBS <= n <= MOST_UNITS
             return "midpoint" if self.pair_effects and suits else "jackknife"
         if self.pairs and variance not in OF_PAIRS:
             raise ValueError(
@@ -92,9 +92,9 @@ class Sizes:
                 f"from, got learn_size = {g} and n = {n}: use {arg('learn_size')} <= "
                 f"{min(n // 2, n - 3)}, or {arg('variance', 'jackknife')}"
             )
-        if variance in NEED_PAIR_EFFECTS and n > MAX_OBS_PAIR_EFFECTS:
+        if variance in NEED_PAIR_EFFECTS and n > MOST_UNITS:
             raise ValueError(
-                f"{arg('variance', variance)} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
+                f"{arg('variance', variance)} needs n <= {MOST_UNITS}, got n = {n}: use "
                 f"{arg('variance', 'jackknife')}, which hardly differs from it there"
             )
         return variance

@@ -5,8 +5,11 @@ import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer, rows_class_by_class
-from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.ustatistic import rows as rows_module
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
+from ucvtest.kernels.ustatistic.columns import Ranked
+from ucvtest.kernels.ustatistic.placements import two_classes
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.ustatistic import simultaneous
 from ucvtest.methods.ustatistic.auc import class_sizes
 
@@ -32,34 +35,37 @@ def naive_auc(scores, learnt):
     return ((s1 > s0) + 0.5 * (s1 == s0)).mean()
 
 
-def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings):
+def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings, monkeypatch):
     members, learnt, scores = rankings
-    few, many = TwoClasses(members), ManyObservations(members, (G1, G0), 2)
-    for sums in (few, many):
+    strata, found = Strata.of(members, (G1, G0)), []
+    columns = Ranked(strata, 2, two_classes()[::-1, ::-1])
+    for most in (rows_module.MOST_UNITS, 50):
+        monkeypatch.setattr(rows_module, "MOST_UNITS", most)
+        sums = Rows(strata, 2)
         for rows in np.array_split(np.arange(M), 3):
-            sums.add([each[rows] for each in scores], learnt[rows], rows)
+            some = [each[rows] for each in scores], learnt[rows], rows
+            sums.add(columns.placed(*some, sums.pair), learnt[rows], rows)
+        found.append(sums)
+    few, many = found
+    assert many.pair is None
     aucs = np.array(
         [[naive_auc(*row) for row in zip(each, learnt, strict=True)] for each in scores]
     )
-    for contrast in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0)):
-        assert many.mean(contrast) == pytest.approx(contrast @ aucs.mean(axis=1), abs=1e-12)
-        found, expected = many.estimate(contrast), few.estimate(contrast)
-        error = np.hypot(found.mc_se_estimate, expected.mc_se_estimate)
-        assert abs(found.auc - expected.auc) < 4 * error
-        errors = [each.mc_se["jackknife"] for each in (found, expected)]
-        difference = found.values["jackknife"] - expected.values["jackknife"]
+    np.testing.assert_allclose(many.means, aucs.mean(axis=1), atol=1e-12)
+    of_few, of_many = few.effects(), many.effects()
+    for places in ((0,), (1,), (0, 1)):
+        expected, estimate = (
+            AucEstimate.of(effects, columns.contrast(places, effects.u))
+            for effects in (of_few, of_many)
+        )
+        error = np.hypot(estimate.mc_se_estimate, expected.mc_se_estimate)
+        assert abs(estimate.auc - expected.auc) < 4 * error
+        errors = [each.mc_se["jackknife"] for each in (estimate, expected)]
+        difference = estimate.values["jackknife"] - expected.values["jackknife"]
         assert abs(difference) < 4 * np.hypot(*errors)
-        assert errors[0] < 0.1 * found.values["jackknife"]
-        assert np.isnan(found.values["midpoint"])
-        assert np.isnan(found.pair_effects)
-
-
-def test_learners_that_rank_alike_have_no_difference(rankings):
-    members, learnt, scores = rankings
-    sums = ManyObservations(members, (G1, G0), 2)
-    sums.add([scores[0][:200]] * 2, learnt[:200], np.arange(200))
-    assert sums.alike
-    assert sums.estimate((1.0, -1.0)).auc == 0
+        assert errors[0] < 0.1 * estimate.values["jackknife"]
+        assert np.isnan(estimate.values["midpoint"])
+        assert np.isnan(estimate.pair_effects)
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):

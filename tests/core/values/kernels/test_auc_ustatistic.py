@@ -222,7 +222,7 @@ class TestRandomLearningSets:
     def test_do_not_depend_on_how_rows_are_divided(self, sampled, monkeypatch):
         scores, learnt, y, other = sampled
         expected = auc_ustatistic.from_scores(scores, learnt, y, other)
-        monkeypatch.setattr("ucvtest.kernels.auc_ustatistic.blocks.CALL_CELLS", 10 * 99 * 3)
+        monkeypatch.setattr("ucvtest.kernels.ustatistic.placements.CALL", 16)
         found = auc_ustatistic.from_scores(scores, learnt, y, other)
         for name in (*NUMBERS, "u1", "u0", "mc_se_estimate", "mc_se_variance"):
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, err_msg=name)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tests.oracles import clusters as oracle
-from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
-from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
+from ucvtest.kernels.ustatistic.columns import RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.placements import hand_till
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
@@ -143,17 +144,26 @@ class TestFromScores:
         both = auc_ustatistic.from_scores(scores, learnt, y, other, **arguments)
         assert both["auc"] == pytest.approx(first["auc"] - second["auc"])
         np.testing.assert_allclose(both["u"], first["u"] - second["u"], atol=1e-12)
-        clusters = Clusters(Groups(np.arange(7), index), weight)
         sets = np.array([learnt[:, index == each].all(axis=1) for each in range(7)]).T
-        whole, parts = (
-            MixedClusters(RankedClasses.of_several(clusters, y, None), 2) for _ in range(2)
+        v = hand_till(3)
+        rankings = tuple(
+            Ranking(np.flatnonzero(y == c), np.flatnonzero(y == d), c, v[c, d])
+            for c, d in np.argwhere(v).tolist()
         )
-        whole.add([scores], sets, np.arange(300))
-        for rows in (slice(0, 70), slice(70, 300)):
-            parts.add([scores[rows]], sets[rows], np.arange(300)[rows])
-        assert parts.mean((1,)) == pytest.approx(whole.mean((1,)))
-        assert parts.estimate((1,)).jackknife == pytest.approx(whole.estimate((1,)).jackknife)
-        assert whole.estimate((1,)).auc == pytest.approx(first["auc"])
+        columns = RankedMixed(Strata.single(7, 2), 1, rankings, index, weight == "group")
+        found = []
+        for parts in ([slice(0, 300)], [slice(0, 70), slice(70, 300)]):
+            sums = Rows(columns.strata, columns.n_columns, pairs=False)
+            for rows in parts:
+                draw = np.arange(300)[rows]
+                placed = columns.placed([scores[rows]], sets[rows], draw, None)
+                sums.add(placed, sets[rows], draw)
+            effects = sums.effects()
+            found.append(AucEstimate.of(effects, columns.contrast((0,), effects.u)))
+        whole, in_parts = found
+        assert in_parts.auc == pytest.approx(whole.auc)
+        assert in_parts.jackknife == pytest.approx(whole.jackknife)
+        assert whole.auc == pytest.approx(first["auc"])
 
     @each_weight
     @pytest.mark.parametrize("several", [False, True])

@@ -7,16 +7,10 @@ import pytest
 
 from tests.oracles import few_fits_auc as oracle
 from tests.oracles.few_fits import few_fits
-from ucvtest.data.groups import Clusters, as_groups
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
-from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds
-from ucvtest.kernels.auc_ustatistic.few_fits_of_clusters import (
-    rounds_of_mixed,
-    rounds_of_single_label,
-)
-from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
-from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
-from ucvtest.stats.few_fits import Rounds
+from ucvtest.kernels.ustatistic import placements
+from ucvtest.kernels.ustatistic.columns import Ranked, RankedClusters, RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.few import Rounds, SetsOfRounds
+from ucvtest.kernels.ustatistic.rows import Strata
 
 TWO = pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
 WEIGHT = pytest.mark.parametrize("weight", ["group", "row"])
@@ -37,10 +31,13 @@ def sets_of(learning):
     return [[set(np.flatnonzero(one)) for one in pair] for pair in learning]
 
 
-def check(rounds, expected):
+def check(columns, scores, learning, expected):
     """That rounds of one learner, or of two, have what the oracle says."""
-    found = rounds[0] if len(rounds) == 1 else rounds[0].plus(rounds[1].weighted(-1.0))
-    found = found.estimate()
+    rounds, n_rounds = Rounds(columns.strata), len(learning)
+    rows, draw = learning.reshape(-1, learning.shape[-1]), np.arange(n_rounds).repeat(2)
+    values = [each.reshape(len(rows), *each.shape[2:]) for each in scores]
+    rounds.add(columns.placed(values, rows, draw, None), rows, draw)
+    found = rounds.estimate(columns.of_rounds(tuple(range(len(scores))), rounds))
     known = found.mean, found.variance, found.noise, found.df, found.spread
     assert known == pytest.approx(expected, rel=1e-9)
 
@@ -60,7 +57,9 @@ def test_equals_the_sums_written_out(sizes, n_rounds, two):
     signal = np.arange(n) < sizes[0]
     scores = np.round(rng.normal(size=(1 + two, *learning.shape)) + signal, 1)
     expected = oracle.few_fits_of_auc(signed(scores), sets_of(learning), members)
-    check([PlacedRounds.of(each, learning, members) for each in scores], expected)
+    strata = Strata.of(members, [len(each) // 2 - 1 for each in members])
+    v = placements.two_classes()[::-1, ::-1]
+    check(Ranked(strata, 1 + two, v), scores, learning, expected)
 
 
 @pytest.mark.parametrize("positive", [None, 2], ids=["all pairs", "against the rest"])
@@ -70,12 +69,15 @@ def test_several_classes_equal_the_sums_written_out(positive, two):
     labels = np.repeat([0, 1, 2], [4, 6, 5])
     members = [np.flatnonzero(labels == label) for label in range(3)]
     learning = drawn(rng, members, 4)
-    v = hand_till(3) if positive is None else one_against_rest((4, 6, 5), positive)
+    v = (
+        placements.hand_till(3)
+        if positive is None
+        else placements.one_against_rest((4, 6, 5), positive)
+    )
     scores = np.round(rng.normal(size=(1 + two, *learning.shape, 3)) + np.eye(3)[labels], 1)
     expected = oracle.few_fits_of_classes(signed(scores), sets_of(learning), members, v)
-    classes = Classes(labels, (1, 2, 1), v)
     scores[:, learning] = np.nan
-    check([PlacedRounds.of_classes(each, learning, classes) for each in scores], expected)
+    check(Ranked(Strata(labels, (1, 2, 1)), 1 + two, v), scores, learning, expected)
 
 
 @TWO
@@ -85,14 +87,16 @@ def test_clusters_of_one_class_each_equal_the_sums_written_out(weight, two):
     index = np.repeat(np.arange(13), 1 + np.arange(13) % 3)
     members = [np.arange(6), np.arange(6, 13)]
     positive = index < 6
-    clusters = Clusters(as_groups(index, len(index)), weight)
     learning = drawn(rng, members, 4)
     scores = np.round(rng.normal(size=(1 + two, 4, 2, len(index))) + positive, 1)
     rows = [np.flatnonzero(index == k) for k in range(13)]
     expected = oracle.few_fits_of_clusters(signed(scores), sets_of(learning), members, rows, weight)
     scores[:, learning[..., index]] = np.nan
-    weights = RowWeights.of(clusters, (positive, ~positive))
-    check(rounds_of_single_label(scores, learning, members, weights), expected)
+    strata = Strata.of(members, (2, 2))
+    weight_of = 1 / np.bincount(index)[index] if weight == "group" else np.ones(len(index))
+    v = placements.two_classes()[::-1, ::-1]
+    columns = RankedClusters(strata, 1 + two, v, unit=index, weight=weight_of)
+    check(columns, scores, learning, expected)
 
 
 @TWO
@@ -102,7 +106,6 @@ def test_clusters_with_both_classes_equal_the_sums_written_out(weight, two):
     index = np.repeat(np.arange(9), 2 + np.arange(9) % 3)
     # Some clusters have rows of one class alone.
     positive = (np.arange(len(index)) * 5 % 7) < 3
-    clusters = Clusters(as_groups(index, len(index)), weight)
     learning = drawn(rng, [np.arange(9)], 4)
     scores = np.round(rng.normal(size=(1 + two, 4, 2, len(index))) + positive, 1)
     rows, sets = [np.flatnonzero(index == k) for k in range(9)], sets_of(learning)
@@ -112,8 +115,9 @@ def test_clusters_with_both_classes_equal_the_sums_written_out(weight, two):
     ]
     of_sum = losses[0] if len(losses) == 1 else losses[0] - losses[1]
     scores[:, learning[..., index]] = np.nan
-    found = rounds_of_mixed(scores, learning, RankedClasses.of_two(clusters, positive))
-    check(found, few_fits(of_sum, sets, 3))
+    ranking = Ranking(np.flatnonzero(positive), np.flatnonzero(~positive))
+    columns = RankedMixed(Strata.single(9, 3), 1 + two, (ranking,), index, weight == "group")
+    check(columns, scores, learning, few_fits(of_sum, sets, 3))
 
 
 @pytest.mark.parametrize(("n", "g"), [(6, 3), (7, 3), (6, 2)])
@@ -140,5 +144,6 @@ def test_of_first_order_kernels_on_all_rounds_the_spread_is_the_jackknife(n, g):
     of_rounds = np.array([[losses[one] for one in pair] for pair in rounds])
     # So often that what is taken off for the noise of few rounds vanishes.
     repeats = 4000 // len(rounds)
-    found = Rounds.of(np.tile(of_rounds, (repeats, 1, 1)), np.tile(learning, (repeats, 1, 1)))
-    assert found.estimate().spread == pytest.approx(jackknife, rel=2e-3)
+    sets = SetsOfRounds.single(np.tile(learning, (repeats, 1, 1)))
+    values = np.where(sets.learning, 0.0, np.tile(of_rounds, (repeats, 1, 1)))
+    assert sets.few_fits(values).spread == pytest.approx(jackknife, rel=2e-3)

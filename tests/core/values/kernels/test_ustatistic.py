@@ -3,7 +3,6 @@
 from itertools import combinations, product
 from math import comb
 
-import jax
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -17,19 +16,10 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.kernels.ustatistic import from_pairs
-from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.control_variate import (
-    MOST_ROUNDING,
-    SETS_PER_SUM,
-    SINGLE,
-    in_double,
-    rounded_losses,
-)
-from ucvtest.kernels.ustatistic.kappa import OverlapFit
-from ucvtest.kernels.ustatistic.monte_carlo_groups import groups_of
-from ucvtest.kernels.ustatistic.residuals import JointSums, _sums_of_groups, residual_sums
-from ucvtest.kernels.ustatistic.variances import _error_of_clipping
-from ucvtest.methods.ustatistic.enumeration import CompleteSums
+from ucvtest.kernels.ustatistic.contrasts import _error_of_clipping, covariance, estimate, linear
+from ucvtest.kernels.ustatistic.exact import CompleteProducts
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
+from ucvtest.kernels.ustatistic.unbiased import OverlapSums, PairProducts
 
 Z = np.random.default_rng(1).normal(size=12)
 
@@ -65,8 +55,43 @@ def paper_values(n, g):
     }
 
 
+def values_of(rows, weights=(1.0,)):
+    """Estimates by name, and the estimate with its errors."""
+    effects = rows.effects()
+    found = estimate(effects, linear(weights, effects.u))
+    values = {"estimate": found.value, **found.variances}
+    if "unbiased" in values:
+        values["theta_squared"] = found.value**2 - found.mc_se**2 - values["unbiased"]
+    return values, found
+
+
+def outside(learning, values=None):
+    """Losses (1, R, n), 0 where learnt from."""
+    values = losses(learning) if values is None else values
+    return np.where(learning, 0.0, values)[None]
+
+
+def complete_rows(n, g, values=losses, n_rows=50):
+    """Rows of all learning sets, in parts of which each must be as good as any other."""
+    strata = Strata.single(n, g)
+    products = CompleteProducts(strata, 1) if n >= 2 * g + 2 else None
+    pairs = 2 * g <= n and n - g >= 3
+    rows = Rows(strata, 1, exact=True, pairs=pairs, products=products)
+    for sets in all_learning_sets(n, g, n_rows):
+        rows.add(outside(sets, values(sets)), sets, np.arange(len(sets)))
+        rows.settle()
+    return rows
+
+
+def complete_kappas(n, g):
+    products = CompleteProducts(Strata.single(n, g), 1)
+    for sets in all_learning_sets(n, g, 50):
+        products.add_all(outside(sets), sets)
+    return products.kappas()[:, 0, 0]
+
+
 def complete(n, g):
-    return CompleteSums(n, g, ((losses(sets), sets) for sets in all_learning_sets(n, g, 50)))
+    return values_of(complete_rows(n, g))[0]
 
 
 def draw(rng, n_pairs, n, g, overlap=0):
@@ -75,42 +100,35 @@ def draw(rng, n_pairs, n, g, overlap=0):
     return losses(l1), losses(l2), l1, l2
 
 
-def draw_singly(rng, n_pairs, n, g, overlap=0):
-    """The same with one set on each side of a draw."""
-    return tuple(part[:, None] for part in draw(rng, n_pairs, n, g, overlap))
-
-
-def draw_halves(rng, n_draws, n_sets, n, g):
-    """Several learning sets from each half of random splits of the sample."""
-    l1, l2 = draw_from_halves(rng, n_draws, n_sets, n, g)
-
-    def all_losses(learning):
-        return losses(learning.reshape(-1, n)).reshape(learning.shape)
-
-    return all_losses(l1), all_losses(l2), l1, l2
+def add_pairs(rows, rng, n_pairs, n, g, overlap=0):
+    """Draws of two sets."""
+    *_, l1, l2 = draw(rng, n_pairs, n, g, overlap)
+    learning = np.concatenate([l1, l2])
+    rows.add(outside(learning), learning, np.tile(np.arange(n_pairs), 2))
 
 
 @pytest.mark.parametrize(("n", "g"), [(4, 1), (7, 1), (8, 3), (9, 3), (10, 4)])
 class TestCompleteSums:
     def test_every_variance_equals_the_definition(self, n, g):
-        found = complete(n, g).estimates()
+        found = complete(n, g)
         for name, value in paper_values(n, g).items():
             assert found[name] == pytest.approx(value, abs=1e-12), name
 
     def test_every_kappa_equals_the_definition(self, n, g):
         phi_0 = paper_kernel(n, g)
         expected = [oracle.kappa_hat(phi_0, c) for c in range(g + 2)]
-        np.testing.assert_allclose(complete(n, g).kappas(), expected, atol=1e-12)
+        np.testing.assert_allclose(complete_kappas(n, g), expected, atol=1e-12)
 
     def test_clipped_lies_between_geometric_and_jackknife(self, n, g):
-        found = complete(n, g).estimates()
-        assert found["geometric"] <= found["clipped"] <= found["jackknife"]
+        found = complete(n, g)
+        low, high = found["geometric"] - 1e-15, found["jackknife"] + 1e-15
+        assert low <= found["clipped"] <= high
 
 
 @pytest.mark.parametrize(("n", "g"), [(9, 4), (8, 4), (6, 3), (5, 2)])
 def test_learning_sets_of_half_the_sample_have_the_midpoint_too(n, g):
-    found, phi_0 = complete(n, g).estimates(), paper_kernel(n, g)
-    assert set(found) - {"slope", "slope_error"} == {
+    found, phi_0 = complete(n, g), paper_kernel(n, g)
+    assert set(found) == {
         "estimate",
         "jackknife",
         "geometric",
@@ -125,7 +143,7 @@ def test_learning_sets_of_half_the_sample_have_the_midpoint_too(n, g):
 
 @pytest.mark.parametrize(("n", "g"), [(9, 6), (8, 5), (6, 4), (4, 2)])
 def test_large_learning_sets_have_the_jackknife_only(n, g):
-    found = complete(n, g).estimates()
+    found = complete(n, g)
     assert set(found) == {"estimate", "jackknife"}
     expected = oracle.jackknife_variance(paper_kernel(n, g), n)
     assert found["jackknife"] == pytest.approx(expected, abs=1e-12)
@@ -138,10 +156,8 @@ def test_variance_of_an_additive_kernel_in_closed_form():
     rng = np.random.default_rng(0)
     a, d = rng.normal(size=(2, n))
     a, d = a - a.mean(), d - d.mean()
-    batches = all_learning_sets(n, g, 5000)
-    sums = CompleteSums(n, g, ((3.0 + (sets @ a)[:, None] + d, sets) for sets in batches))
-    h = g * a + d
-    found = sums.estimates()
+    rows = complete_rows(n, g, lambda sets: 3.0 + (sets @ a)[:, None] + d, 20_000)
+    h, found = g * a + d, values_of(rows)[0]
     for name in ("unbiased", "asymptotic", "jackknife", "geometric"):
         assert found[name] == pytest.approx((h @ h) / (n * (n - 1)), rel=1e-8), name
 
@@ -159,7 +175,7 @@ def test_expectations_of_jackknife_and_pair_effects(k):
         squares = (total**2 - (g + 1)) / 2
         all_four = learnt[1][:, None] * np.array(signs)
         symmetric = {1: total, 2: squares, 3: all_four * total, 4: all_four}[k]
-        one = CompleteSums(n, g, [(symmetric / comb(g + 1, k), sets)]).estimates()
+        one = values_of(complete_rows(n, g, lambda _, x=symmetric: x / comb(g + 1, k), 100))[0]
         found.append((one["estimate"] ** 2, one["jackknife"], one["pair_effects"]))
     v = 1 / comb(n, k)
     m2 = v * comb(k, 2) * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
@@ -169,16 +185,23 @@ def test_expectations_of_jackknife_and_pair_effects(k):
 
 @pytest.fixture(scope="module")
 def runs():
-    """100 independent runs of 384 pairs, in blocks as a fit adds them."""
-    found = []
+    """100 independent runs of 384 pairs, in stages as a fit adds them."""
+    found, n, g, n_draws, n_sets = [], 9, 3, 64, 3
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        sums = Accumulator(9, 3, disjoint=True, n_draws=64)
-        for _ in range(2):
-            draws = draw_halves(rng, 64, 3, 9, 3)
-            exchanged = exchange_one(rng, draws[2][:32, 0], draws[3][:32, 0])
-            sums.add(draws, exchanged=(losses(exchanged), exchanged))
-        found.append(sums.estimates())
+        products = PairProducts(1)
+        rows = Rows(Strata.single(n, g), 1, products=products)
+        for stage in range(2):
+            halves = draw_from_halves(rng, n_draws, n_sets, n, g)
+            exchanged = exchange_one(rng, halves[0][:32, 0], halves[1][:32, 0])
+            numbers = stage * n_draws + np.arange(n_draws)
+            three = np.stack([exchanged, halves[1][:32, 0], halves[0][:32, 0]])
+            of_three = outside(three.reshape(-1, n)).reshape(1, *three.shape)
+            products.exchange(of_three, three, numbers[:32])
+            learning = np.concatenate(halves, axis=1).reshape(-1, n)
+            rows.add(outside(learning), learning, np.repeat(numbers, 2 * n_sets))
+            rows.settle()
+        found.append(values_of(rows))
     return found
 
 
@@ -189,7 +212,7 @@ class TestMonteCarlo:
         "name", ["estimate", "unbiased", "asymptotic", "jackknife", "theta_squared"]
     )
     def test_unbiased_for_the_complete_value(self, runs, name):
-        values = np.array([run.values[name] for run in runs])
+        values = np.array([values[name] for values, _ in runs])
         error = values.mean() - paper_values(self.n, self.g)[name]
         assert abs(error) < 3.5 * values.std(ddof=1) / np.sqrt(len(values))
 
@@ -202,53 +225,54 @@ class TestMonteCarlo:
             "jackknife",
             "geometric",
             "midpoint",
-            "theta_squared",
         ],
     )
     def test_stated_standard_error_is_the_spread_over_runs(self, runs, name):
-        spread = np.std([run.values[name] for run in runs], ddof=1)
-        stated = np.sqrt(np.mean([run.mc_se[name] ** 2 for run in runs]))
+        spread = np.std([values[name] for values, _ in runs], ddof=1)
+        errors = [found.errors.get(name, found.mc_se) for _, found in runs]
+        stated = np.sqrt(np.mean(np.square(errors)))
         assert 0.75 < stated / spread < 1.35
 
     def test_error_of_the_clipped_variance_counts_what_clipping_hides(self):
         # Few pairs: v-hat is often beyond the jackknife, and the clipped value then equals it.
-        truth = complete(self.n, self.g).estimates()["clipped"]
+        truth = complete(self.n, self.g)["clipped"]
         errors, stated = [], []
         for seed in range(80):
-            sums = Accumulator(self.n, self.g, disjoint=True, n_draws=24)
-            sums.add(draw_singly(np.random.default_rng(seed), 24, self.n, self.g))
-            found = sums.estimates()
-            errors.append(found.values["clipped"] - truth)
-            stated.append(found.mc_se["clipped"])
+            rows = Rows(Strata.single(self.n, self.g), 1, products=PairProducts(1))
+            add_pairs(rows, np.random.default_rng(seed), 24, self.n, self.g)
+            values, found = values_of(rows)
+            errors.append(values["clipped"] - truth)
+            stated.append(found.errors["clipped"])
         ratio = np.sqrt(np.mean(np.square(stated)) / np.mean(np.square(errors)))
         assert 0.7 < ratio < 1.6
 
     def test_jackknife_alone_for_large_learning_sets(self):
         n, g = 9, 6
-        truth = complete(n, g).estimates()
+        truth = complete(n, g)
         values, errors = [], []
         for seed in range(60):
-            sums = Accumulator(n, g, disjoint=False, n_draws=128)
-            sums.add(draw_singly(np.random.default_rng(seed), 128, n, g, overlap=2 * g - n))
-            found = sums.estimates()
-            assert set(found.values) == {"estimate", "jackknife"}
-            values.append(found.values["jackknife"])
-            errors.append(found.mc_se["jackknife"])
+            rows = Rows(Strata.single(n, g), 1, pairs=False)
+            add_pairs(rows, np.random.default_rng(seed), 128, n, g, overlap=2 * g - n)
+            by_name, found = values_of(rows)
+            assert set(by_name) == {"estimate", "jackknife"}
+            values.append(by_name["jackknife"])
+            errors.append(found.errors["jackknife"])
         z = (np.mean(values) - truth["jackknife"]) / (np.std(values) / np.sqrt(60))
         assert abs(z) < 3.5
         assert 0.7 < np.mean(errors) / np.std(values) < 1.4
 
     def test_overlaps_give_every_kappa(self):
         n, g = self.n, self.g
-        truth = complete(n, g).kappas()
+        truth = complete_kappas(n, g)
         values = []
         for seed in range(40):
             rng = np.random.default_rng(seed)
-            fit = OverlapFit(n, g, 64)
-            fit.add(draw_singly(rng, 64, n, g))
-            sums = fit.sums(range(g + 2))
+            rows = Rows(Strata.single(n, g), 1, pairs=False)
+            add_pairs(rows, rng, 64, n, g)
+            sums = OverlapSums(rows.strata, rows.fit(), range(g + 2))
             for overlap in sums.overlaps:
-                sums.add(overlap, draw_singly(rng, 64, n, g, overlap))
+                learning = np.concatenate(draw(rng, 64, n, g, overlap)[2:])
+                sums.add(overlap, outside(learning)[0], learning)
             values.append(sums.kappas().mean(axis=0))
         z = (np.mean(values, axis=0) - truth) / (np.std(values, axis=0) / np.sqrt(40))
         assert np.abs(z).max() < 3.5
@@ -291,173 +315,27 @@ class TestFromPairs:
         assert all(np.isfinite(value) for value in found.values())
 
 
-def test_pair_effects_are_those_of_a_loop(rng):
-    """tau_ij of every group: E[X 1{i, j in S}] without what i, j and the mean explain."""
-    n, g, m, n_draws = 9, 3, 4, 12
-    draws = draw_halves(rng, n_draws, 2, n, g)
-    sums = Accumulator(n, g, disjoint=True, n_draws=n_draws)
-    sums.add(draws)
-    centre, a, d = sums._blocks[-1].additive
-    expected = np.zeros((sums.n_groups, n, n))
-    for k, d1, d2, l1, l2 in zip(groups_of(np.arange(n_draws), sums.n_groups), *draws, strict=True):
-        for differences, learning in zip([*d1, *d2], [*l1, *l2], strict=True):
-            joint, effect, mean = np.zeros((n, n)), np.zeros(n), 0.0
-            for t in np.flatnonzero(~learning):
-                x = (differences[t] - centre[k] - a[k] @ learning - d[k, t]) / (2 * (n - g))
-                inside = learning | (np.arange(n) == t)
-                mean += x
-                effect += x * inside
-                joint += x * np.outer(inside, inside)
-            effect -= m / n * mean
-            tau = joint - (m - 1) / (n - 2) * np.add.outer(effect, effect)
-            expected[k] += tau - m * (m - 1) / (n * (n - 1)) * mean
-    expected[:, np.arange(n), np.arange(n)] = 0.0
-    np.testing.assert_allclose(sums.sums().pair_effects(), expected, atol=1e-12)
+def test_covariance_is_that_of_the_delete_one_jackknife():
+    n, g, shifts = 7, 3, (0.0, 0.7, 1.5)
 
+    def mean_without(gone, shift):
+        rest = [k for k in range(n) if k != gone]
+        values = []
+        for members in combinations(rest, g):
+            learning = np.isin(np.arange(n), members)[None]
+            others = [k for k in rest if k not in members]
+            values += list((losses(learning) * np.sin(shift + Z[:n]))[0, others])
+        return np.mean(values)
 
-# --------------------------------------------------------------- sums in single precision
-
-
-def additive_fits(rng, n, scale=0.05):
-    """Two fits as `AdditiveFit.solve` makes them: a and d sum to zero."""
-    a, d = scale * rng.normal(size=(2, 2, n))
-    return rng.uniform(0, 0.6, 2), a - a.mean(1, keepdims=True), d - d.mean(1, keepdims=True)
-
-
-@pytest.mark.parametrize(("n", "g"), [(4, 1), (9, 3), (20, 9), (60, 15), (120, 58), (120, 5)])
-def test_rounded_fits_are_near_and_sum_to_zero(rng, n, g):
-    fits = additive_fits(rng, n)
-    rounded = rounded_losses(fits, g)
-    assert {part.dtype for part in rounded} == {np.dtype(np.float32)}
-    for before, after in zip(fits[1:], rounded[1:], strict=True):
-        # Sums of multiples of a power of two: no rounding.
-        assert (after.sum(axis=1, dtype=float) == 0).all()
-        assert np.abs(after - before).max() < MOST_ROUNDING / (n - g)
-    # What they add to the number of errors of one rule over the tested observations.
-    learning = np.argsort(rng.random((2000, n)), axis=1) < g
-    moved = (rounded[1] - fits[1])[0] @ learning.T * (n - g)
-    assert moved.std() < MOST_ROUNDING
-
-
-@pytest.mark.parametrize("n", [240, 500])
-def test_fits_of_many_observations_stay_as_they_are(rng, n):
-    fits = additive_fits(rng, n)
-    assert all(a is b for a, b in zip(fits, rounded_losses(fits, n // 2 - 1), strict=True))
-
-
-@pytest.mark.parametrize(("n", "g"), [(9, 3), (20, 9), (120, 5), (120, 58), (160, 150)])
-@pytest.mark.parametrize("learning", [-1, 0.1, 1])
-@pytest.mark.parametrize("test", [0.1, 3])
-def test_no_sum_of_residuals_exceeds_single_precision(n, g, learning, test):
-    """Of effects of which one stands out, up or down."""
-    one = np.eye(1, n) - 1 / n
-    n_single = 0
-    for scale in np.geomspace(0.01, 1, 100):
-        fits = rounded_losses((np.array([-0.5]), learning * scale * one, -test * scale * one), g)
-        if fits[0].dtype == float:
-            continue
-        n_single += 1
-        centre, a, d = (np.round(part.astype(float) * 2**40).astype(int) for part in fits)
-        every = np.concatenate([centre, a[0], d[0], [2**40]])
-        unit = np.gcd.reduce(every)
-        assert unit & (unit - 1) == 0
-        sums = np.sort(a[0])[:g].sum(), np.sort(a[0])[-g:].sum()
-        reached = (centre[0] + total + effect for total in sums for effect in d[0])
-        largest = 2**40 + max(abs(value) for value in reached)
-        assert SETS_PER_SUM * (n - g) * largest <= SINGLE * unit
-    assert n_single > 10
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize(("n", "g", "scale"), [(20, 9, 0.5), (120, 58, 0.02), (160, 40, 0.01)])
-def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, sign):
-    """Every rule errs everywhere, on sets of the observations with the largest effects."""
-    fits = tuple(np.repeat(part[:1], 2, axis=0) for part in additive_fits(rng, n, scale))
-    fits = rounded_losses((-sign * fits[0], fits[1], fits[2]), g)
-    assert fits[0].dtype == np.float32
-    l1 = np.zeros((2, 32, 8, n), dtype=bool)
-    order = np.argsort(sign * fits[1][0])
-    l1[..., order[:g]] = True
-    l2 = np.zeros_like(l1)
-    l2[..., order[g : 2 * g]] = True
-    errors = np.full(l1.shape, sign, dtype=np.int8)
-    arrays = (errors, errors, l1, l2, np.ones(l1.shape[:3]))
-    found = []
-    for additive in (fits, tuple(part.astype(float) for part in fits)):
-        joint = JointSums(2, n)
-        found.append(residual_sums(*arrays, additive, g, 0, joint) | joint.known)
-    single, double = found
-    for key, expected in double.items():
-        np.testing.assert_allclose(single[key], expected, rtol=1e-13, atol=1e-12, err_msg=key)
-
-
-def test_all_else_is_in_double_precision(rng, monkeypatch):
-    """The estimates are those with the same fits in double precision throughout."""
-    l1, l2 = draw_from_halves(rng, 80, 3, 20, 9)
-    exchanged = exchange_one(rng, l1[:, 0], l2[:, 0])
-    d1, d2 = rng.integers(-1, 2, (2, *l1.shape))
-    d3 = rng.integers(-1, 2, exchanged.shape)
-
-    def estimates():
-        sums = Accumulator(20, 9, disjoint=True, n_draws=80)
-        sums.add((d1, d2, l1, l2), exchanged=(d3, exchanged))
-        kind = {part.dtype for part in sums._blocks[0].additive}
-        return kind, sums.estimates().values
-
-    single, found = estimates()
-    monkeypatch.setattr(
-        "ucvtest.kernels.ustatistic.control_variate.rounded_losses",
-        lambda fits, g: in_double(rounded_losses(fits, g)),
-    )
-    double, expected = estimates()
-    assert (single, double) == ({np.dtype(np.float32)}, {np.dtype(float)})
-    assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_many_sets_in_a_draw_are_added_up_in_double_precision(rng):
-    errors = np.zeros((4, 65, 9), dtype=np.int8)
-    sets = np.broadcast_to(np.arange(9) < 3, errors.shape)
-    for n_sets, kind in ((64, np.float32), (65, float)):
-        sums = Accumulator(9, 3, disjoint=True, n_draws=4)
-        d, learning = errors[:, :n_sets], sets[:, :n_sets]
-        sums.add((d, d, learning, learning[..., ::-1]))
-        assert {part.dtype for part in sums._blocks[0].additive} == {np.dtype(kind)}
-
-
-@pytest.mark.parametrize(("factor", "n_sets"), [(0.3, 8), (1.0, 65)])
-def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch, factor, n_sets):
-    """The fit stays as it is, rounded; sums that are not exact are in double precision."""
-    sums = Accumulator(9, 3, disjoint=True, n_draws=32)
-    learning = np.argsort(rng.random((80, 8, 9))) < 3
-    errors = rng.integers(-1, 2, learning.shape)
-    sums.add((errors, errors, learning, learning[..., ::-1]))
-    assert sums._fits._settled[0].dtype == np.float32
-    precisions = []
-
-    def call(*arguments, **settings):
-        precisions.append({part.dtype for part in arguments[5]})
-        return residual_sums(*arguments, **settings)
-
-    monkeypatch.setattr("ucvtest.kernels.ustatistic.accumulator.residual_sums", call)
-    sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))
-    others = factor * rng.integers(-1, 2, sets.shape)
-    sums.add((others, others, sets, sets[..., ::-1]))
-    assert precisions
-    assert all(each == {np.dtype(float)} for each in precisions)
-    # One block: they share a fit.
-    assert len(sums._blocks) == 1
-
-
-def test_products_of_residuals_ask_for_all_digits():
-    """Accelerators round the factors of a product in single precision unless told not to."""
-    d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
-    fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
-    with jax.enable_x64(True):
-        traced = _sums_of_groups.trace(
-            np.zeros((2, 9, 9)), d, d, sets, sets, np.ones((2, 1, 4)), fits, 9, 3, 0
-        )
-        text = str(traced.jaxpr)
-    assert text.count("dot_general[") == text.count("precision=(Precision.HIGHEST, ") > 0
+    sets = np.concatenate(list(all_learning_sets(n, g, 50)))
+    rows = Rows(Strata.single(n, g), 3, exact=True)
+    each = [outside(sets, losses(sets) * np.sin(shift + Z[:n]))[0] for shift in shifts]
+    rows.add(np.stack(each), sets, np.arange(len(sets)))
+    effects = rows.effects()
+    found = covariance(effects, [linear(weights, effects.u) for weights in np.eye(3)])
+    without = np.array([[mean_without(gone, shift) for shift in shifts] for gone in range(n)])
+    moved = without - without.mean(axis=0)
+    np.testing.assert_allclose(found, (n - 1) / n * moved.T @ moved, atol=1e-12)
 
 
 @pytest.mark.parametrize("unbiased", [0.1, 0.9, 1.4, 1.8])

@@ -1,8 +1,8 @@
 """The number of each class in a learning set, and the requested variance."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,12 +12,9 @@ from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
-from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RoundsOfAuc
-from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
-from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
+from ucvtest.kernels.ustatistic.columns import Columns, Ranked
+from ucvtest.kernels.ustatistic.placements import two_classes
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, ROWS_FOR_EACH, Strata
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.metrics.base import when_learning_from
 
@@ -25,14 +22,13 @@ MAX_OBS_PAIR_EFFECTS = 1000
 """Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
 several times over, are 1.9 GB with 1000 observations and two learners (more than 6 with 2000)."""
 
+VARIANCES = ("midpoint", "jackknife")
+
 FEWEST_IN_BLOCK = 10
 """Least number of learning sets of each block for a jackknife without a fit."""
 
 FEWEST_FOR_EACH = 10
 """Least number of learning sets for each observation in "auto", if coefficients are fitted."""
-
-STAGE_PLACEMENTS = 4_000_000
-"""Placements of a learner, of two bytes, that are in memory at a time."""
 
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
@@ -48,8 +44,6 @@ class AnySizes(WithinClasses, ABC):
     in_pairs: bool = True
 
     known_variances: ClassVar[tuple[str, ...]] = VARIANCES
-    flat: ClassVar[NoVariance] = NoVariance.OBSERVATIONS_ALIKE
-    """Why one learner may have no variance."""
 
     @property
     def about(self) -> str:
@@ -89,24 +83,27 @@ class AnySizes(WithinClasses, ABC):
     @property
     def rows_for_variances(self) -> int:
         """Learning sets that variances take at least."""
-        return FEWEST_IN_BLOCK * N_BLOCKS if self.singles_only else ROWS_FOR_EACH * self.n_obs
+        # Coefficients of each unit are fitted to either half of the rows.
+        return FEWEST_IN_BLOCK * N_BLOCKS if self.singles_only else 2 * ROWS_FOR_EACH * self.n_obs
+
+    @cached_property
+    def strata(self) -> Strata:
+        """The same for the kernel: the classes in this order."""
+        return Strata.of(self.members, self.learn_sizes)
+
+    @abstractmethod
+    def columns(self, n_learners: int) -> Columns:
+        """What rows consist of."""
 
     @property
-    def rows_at_a_time(self) -> int:
-        """Learning sets whose placements are kept until an additive fit is taken from them."""
-        # The fit to fewer rows than these would be noisy.
-        return max(FEWEST_FOR_EACH * self.n_obs, STAGE_PLACEMENTS // self.n_obs)
-
     @abstractmethod
-    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
-        """Empty sums over the rankings of this number of learners.
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample."""
 
-        `exact` if all sets will be added.
-        """
-
-    @abstractmethod
-    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
-        """Rounds of each learner from scores (R, 2, ...) and learning sets (R, 2, n)."""
+    @property
+    def has_pairs(self) -> bool:
+        """Whether there are effects of pairs of units."""
+        return not self.singles_only
 
     @property
     def in_rounds(self) -> bool:
@@ -123,7 +120,9 @@ class AnySizes(WithinClasses, ABC):
     def chosen(self, variance: str) -> str:
         """The requested variance, or the choice of "auto"."""
         if variance == "auto":
-            return "jackknife" if self.singles_only else default_variance(self)
+            has_midpoint = self.paired and len(self.sizes) == 2 and not self.singles_only
+            # Of several classes the midpoint has not been tried.
+            return "midpoint" if has_midpoint else "jackknife"
         if variance == "few":
             return self._few()
         if variance not in self.known_variances:
@@ -198,17 +197,9 @@ class ClassSizes(AnySizes):
             learnt.append(int(sizes[0]))
         return cls.of(members, learnt, in_pairs=splits.in_pairs)
 
-    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
-        """See `AnySizes`."""
-        if self.singles_only:
-            return ManyObservations(self.members, self.learn_sizes, n_learners)
-        return TwoClasses(self.members, exact=exact, rows_at_a_time=self.rows_at_a_time)
-
-    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
-        """See `AnySizes`."""
-        return [
-            PlacedRounds.of(learner_scores, learning, self.members) for learner_scores in scores
-        ]
+    def columns(self, n_learners: int) -> Columns:
+        """See `AnySizes`; positives are the first class."""
+        return Ranked(self.strata, n_learners, two_classes()[::-1, ::-1])
 
     @property
     def singles_only(self) -> bool:

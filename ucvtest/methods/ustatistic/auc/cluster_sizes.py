@@ -1,6 +1,5 @@
 """The AUC for rows in clusters: the number of clusters in a learning set."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -10,15 +9,13 @@ from ucvtest.common.checks import is_integer
 from ucvtest.common.words import arg
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.few_fits import RoundsOfAuc
-from ucvtest.kernels.auc_ustatistic.few_fits_of_clusters import (
-    rounds_of_mixed,
-    rounds_of_single_label,
+from ucvtest.kernels.ustatistic.columns import (
+    Columns,
+    RankedClusters,
+    RankedMixed,
+    Ranking,
 )
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
-from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
-from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
+from ucvtest.kernels.ustatistic.placements import hand_till, two_classes
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
 from ucvtest.metrics.base import when_learning_from
@@ -31,9 +28,7 @@ LEAST_GROUPS = 6
 class SingleLabelSizes(ClassSizes):
     """Clusters of positives and of negatives: the numbers are those of clusters."""
 
-    weights: RowWeights = field(kw_only=True)
-
-    flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
+    clusters: Clusters = field(kw_only=True)
 
     @classmethod
     def of_clusters(
@@ -45,28 +40,24 @@ class SingleLabelSizes(ClassSizes):
             sample, response=sample.response[groups.first], class_index=cluster_classes, groups=None
         )
         members, sizes = asked_sizes(units, size, units_of(clusters))
-        positive = sample.target == 1
-        weights = RowWeights.of(clusters, (positive, ~positive))
-        return cls.of(members[::-1], sizes[::-1], weights=weights)
+        return cls.of(members[::-1], sizes[::-1], clusters=clusters)
 
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
-        return learning[:, self.weights.index]
+        return learning[:, self.clusters.groups.index]
 
-    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+    def columns(self, n_learners: int) -> Columns:
         """See `AnySizes`."""
-        return SingleLabelClusters(
-            self.members, self.weights, exact=exact, rows_at_a_time=self.rows_at_a_time
-        )
-
-    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
-        """See `AnySizes`."""
-        return rounds_of_single_label(scores, learning, self.members, self.weights)
+        groups = self.clusters.groups
+        by_group = self.clusters.weight == "group"
+        weight = 1 / groups.sizes[groups.index] if by_group else np.ones(groups.n_obs)
+        v = two_classes()[::-1, ::-1]
+        return RankedClusters(self.strata, n_learners, v, unit=groups.index, weight=weight)
 
     @property
     def n_scored(self) -> int:
         """See `AnySizes`."""
-        return len(self.weights.index)
+        return self.clusters.groups.n_obs
 
     @property
     def smallest(self) -> tuple[int, str]:
@@ -88,38 +79,42 @@ class SingleLabelSizes(ClassSizes):
 class MixedSizes(AnySizes):
     """Clusters with rows of both classes."""
 
-    rankings: RankedClasses = field(kw_only=True)
+    clusters: Clusters = field(kw_only=True)
+    rankings: tuple[Ranking, ...] = field(kw_only=True)
 
     known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
-    flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
 
     @classmethod
     def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
         """The sizes that a user asks for."""
         units = _one_sample(clusters, size, "groups have rows of both classes")
-        return cls.of(*units, rankings=RankedClasses.of_two(clusters, sample.target == 1))
+        return cls.of(*units, clusters=clusters, rankings=(_ranking(sample.target == 1),))
 
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
-        return learning[:, self.rankings.weights.index]
+        return learning[:, self.clusters.groups.index]
 
-    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+    def columns(self, n_learners: int) -> Columns:
         """See `AnySizes`."""
-        return MixedClusters(self.rankings, self.learn_sizes[0], exact=exact)
+        index, by_group = self.clusters.groups.index, self.clusters.weight == "group"
+        return RankedMixed(self.strata, n_learners, self.rankings, index, by_group)
 
-    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+    @property
+    def has_pairs(self) -> bool:
         """See `AnySizes`."""
-        return rounds_of_mixed(scores, learning, self.rankings)
+        return False
 
     @property
     def n_scored(self) -> int:
         """See `AnySizes`."""
-        return len(self.rankings.weights.index)
+        return self.clusters.groups.n_obs
 
     @property
     def smallest(self) -> tuple[int, str]:
         """See `AnySizes`."""
-        count = int((self.rankings.weights.totals > 0).sum(axis=1).min())
+        index = self.clusters.groups.index
+        sides = [side for ranking in self.rankings for side in ranking[:2]]
+        count = min(len(np.unique(index[side])) for side in sides)
         return count, f"One of the classes is in {count} groups"
 
     @property
@@ -155,11 +150,24 @@ class SeveralMixedSizes(MixedSizes):
         assert sample.class_index is not None
         units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
         labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
-        rankings = RankedClasses.of_several(
-            clusters, sample.class_index, last if against_rest else None
-        )
+        codes = sample.class_index
+        rankings: tuple[Ranking, ...]
+        if against_rest:
+            rankings = (_ranking(codes == last, last),)
+        else:
+            shares = hand_till(sample.n_classes)
+            rankings = tuple(
+                Ranking(np.flatnonzero(codes == c), np.flatnonzero(codes == d), c, shares[c, d])
+                for c, d in np.argwhere(shares).tolist()
+            )
         positive = labels[-1] if against_rest else None
-        return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
+        return cls.of(
+            *units,
+            clusters=clusters,
+            rankings=rankings,
+            n_classes=sample.n_classes,
+            positive=positive,
+        )
 
     @property
     def about(self) -> str:
@@ -175,6 +183,11 @@ class SeveralMixedSizes(MixedSizes):
         """The estimand in words."""
         about = in_words(self.n_classes, self.positive, paired=paired)
         return f"{about} {when_learning_from(self.learn_sizes[0], 'clusters')}"
+
+
+def _ranking(is_above: np.ndarray, score: int | None = None) -> Ranking:
+    """Some rows above all others."""
+    return Ranking(np.flatnonzero(is_above), np.flatnonzero(~is_above), score)
 
 
 def _one_sample(

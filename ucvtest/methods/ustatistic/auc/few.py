@@ -1,104 +1,23 @@
 """The AUC from few fits: the pairs of learning sets that are drawn anyway."""
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Iterator
 
 from ucvtest.common.notes import Note
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import Hypothesis, studentise, variance_table
-from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
-from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
-from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
-from ucvtest.methods.ustatistic.auc.estimation import AucEstimates, Sampler, Sizes
+from ucvtest.kernels.ustatistic.aucs import NoVariance, no_variance_in_words
+from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS, few_in_class
-from ucvtest.methods.ustatistic.estimation import in_parts
+from ucvtest.methods.ustatistic.estimates import AucEstimates, FewFitsOfAuc
 from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_values
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER, ended_early
-from ucvtest.stats.few_fits import FewFits
 
 NO_SPREAD = 1e-20
 """Variances up to here are rounding."""
-
-
-@dataclass(frozen=True)
-class FewFitsOfAuc:
-    """An AUC (difference) from few fits, that of each of two learners, and why it cannot vary."""
-
-    few_fits: FewFits
-    per_learner: tuple[FewFits, ...]
-    no_variance: NoVariance | None
-
-    @classmethod
-    def of(cls, rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> Self:
-        """From the rounds of one learner, or of two; `flat` if all is ranked equally well."""
-        learner_fits = tuple(learner_rounds.estimate() for learner_rounds in rounds_of_learners)
-        if len(rounds_of_learners) == 1:
-            tested_fits, learner_fits = learner_fits[0], ()
-        else:
-            tested_fits = (
-                rounds_of_learners[0].plus(rounds_of_learners[1].weighted(-1.0)).estimate()
-            )
-        if math.isnan(tested_fits.mean):
-            return cls(tested_fits, learner_fits, NoVariance.NEVER_TOGETHER)
-        return cls(
-            tested_fits,
-            learner_fits,
-            _why_flat(rounds_of_learners, flat) if tested_fits.spread <= NO_SPREAD else None,
-        )
-
-
-def _why_flat(rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> NoVariance:
-    if len(rounds_of_learners) == 2:
-        alike = rounds_of_learners[0].equals(rounds_of_learners[1])
-        return NoVariance.LEARNERS_ALIKE if alike else NoVariance.DIFFERENCE_ALIKE
-    fits = rounds_of_learners[0].fits
-    separated = bool((fits == 1).all() or (fits == 0).all())
-    return NoVariance.SEPARATED if separated else flat
-
-
-def rounds_of(
-    sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
-) -> RankedRounds | None:
-    """The store of rounds for an answer from few fits; None if they cannot give one."""
-    sizes = sampler.sizes
-    if options.n_pairs == "exact" or not sizes.in_rounds:
-        return None
-    if options.variance != "few" and not options.may_be_few:
-        return None
-    number = n_learners or (2 if sampler.source.paired else 1)
-    return RankedRounds(sizes.rounds, number, sizes.n_scored * sizes.n_scores)
-
-
-def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RankedRounds) -> FewFitsOfAuc:
-    """Estimates from the pairs that are asked for, or allowed, or given."""
-    evaluate_pairs(replace(sampler, rounds=rounds), options, rounds.n_learners)
-    return from_rounds(rounds, sampler.sizes)
-
-
-def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_learners: int) -> None:
-    """Evaluate the pairs that are asked for, or allowed, or given, for the sampler's rounds."""
-    splits_or_pairs = options.given_sets
-    if isinstance(splits_or_pairs, GivenSplits):
-        for rows, draw in splits_or_pairs.parts(sampler.rows_of_part):
-            sampler.scored(splits_or_pairs.design.learning[rows], draw)
-    else:
-        n_pairs = options.n_pairs_of_few(n_learners)
-        sampler.source.announce_total(2 * n_learners * n_pairs)
-        for size in in_parts(n_pairs, sampler.rows_of_part // 2):
-            sampler.scored(sampler.drawn(size), sampler.sizes.draws(size))
-        if sampler.one_by_one is not None:
-            sampler.one_by_one.check_enough()
-
-
-def from_rounds(rounds: RankedRounds, sizes: Sizes) -> FewFitsOfAuc:
-    """The estimates from all rounds that were kept."""
-    return FewFitsOfAuc.of(rounds.ranked(), sizes.flat)
 
 
 def unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
@@ -108,7 +27,7 @@ def unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
 
 def answer_of(
     hypothesis: Hypothesis,
-    sizes: Sizes,
+    sizes: AnySizes,
     options: UStatisticOptions,
     estimates: FewFitsOfAuc,
     source: LossSource,
@@ -146,7 +65,7 @@ def answer_of(
 
 
 def _notes(
-    sizes: Sizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
+    sizes: AnySizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
     """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     yield ORDER
@@ -170,10 +89,10 @@ def coverage_in_words(*, paired: bool) -> str:
     )
 
 
-def _notes_on_coverage(sizes: Sizes, *, paired: bool) -> Iterator[str]:
+def _notes_on_coverage(sizes: AnySizes, *, paired: bool) -> Iterator[str]:
     """The known coverage of the intervals."""
     yield coverage_in_words(paired=paired)
-    if sizes.flat is not NoVariance.OBSERVATIONS_ALIKE:
+    if sizes.columns(1).flat is not NoVariance.OBSERVATIONS_ALIKE:
         yield Note(
             "Coverage of intervals from few fits has only been studied for AUCs of two classes "
             "without groups, not for samples like this one.",

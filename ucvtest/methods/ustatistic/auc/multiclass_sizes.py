@@ -1,18 +1,14 @@
 """More than two classes: the number of each in a learning set, and the requested AUC."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RoundsOfAuc
-from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
-from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
-from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
+from ucvtest.kernels.ustatistic.columns import Columns, Ranked
+from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
 from ucvtest.metrics.base import when_learning_from
 
@@ -29,8 +25,6 @@ class SeveralSizes(AnySizes):
     """
 
     positive: Any = None
-
-    flat: ClassVar[NoVariance] = NoVariance.CLASSES_ALIKE
 
     @classmethod
     def checked(cls, sample: Sample, learn_size: Any, *, against_rest: bool) -> Self:
@@ -55,29 +49,13 @@ class SeveralSizes(AnySizes):
         """Scores that a rule gives each observation."""
         return len(self.sizes)
 
-    @cached_property
-    def classes(self) -> Classes:
-        """The same for the kernel."""
-        labels, n_classes = np.empty(self.n_obs, dtype=int), len(self.sizes)
-        for label, members in enumerate(self.members):
-            labels[members] = label
-        weights = (
-            hand_till(n_classes)
-            if self.positive is None
-            else one_against_rest(self.sizes, n_classes - 1)
-        )
-        return Classes(labels, self.learn_sizes, weights)
-
-    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+    def columns(self, n_learners: int) -> Columns:
         """See `AnySizes`."""
-        return SeveralClasses(self.classes, n_learners, exact=exact)
-
-    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
-        """See `AnySizes`."""
-        return [
-            PlacedRounds.of_classes(learner_scores, learning, self.classes)
-            for learner_scores in scores
-        ]
+        n_classes = len(self.sizes)
+        v = hand_till(n_classes)
+        if self.positive is not None:
+            v = one_against_rest(self.sizes, n_classes - 1)
+        return Ranked(self.strata, n_learners, v)
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -17,12 +17,10 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_rough
-from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.kernels.ustatistic.aucs import AucEstimate, no_variance_in_words, too_rough
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
-from ucvtest.methods.ustatistic.auc.estimation import AucEstimates
-from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
+from ucvtest.methods.ustatistic.estimates import AucEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.reporting import (
     ORDER,

@@ -9,7 +9,7 @@ import ucvtest as uv
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.methods.influence.half_sample_variance import HalfSampleShare, draw_shares
 
 

@@ -13,7 +13,7 @@ from tests.core.values.kernels.test_auc_ustatistic import Problem
 from tests.oracles import auc_ustatistic as oracle
 from ucvtest.common.execution import Execution
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.methods.ustatistic.auc.estimation import Sampler
+from ucvtest.methods.ustatistic.run import Sampler
 
 CASES = [  # n1, n0, g1, g0
     (4, 4, 1, 1),
@@ -121,8 +121,8 @@ def test_pairs_equal_the_kernel_on_the_same_fits(data, learn_size):
     sampler = Sampler(
         test.learning_sets.sizes, test.question.losses(execution), execution.generator
     )
-    learning = sampler.drawn(500)
-    scores = sampler.scores(learning)
+    drawn, scores = sampler.fitted(sampler.drawn(500))
+    learning = drawn.learning
     together = np.tile(np.arange(500), 2) if sampler.sizes.paired else None
     found = auc_ustatistic.from_scores(scores[0], learning, y, scores[1], cluster=together)
     assert result.estimate == found["auc"]

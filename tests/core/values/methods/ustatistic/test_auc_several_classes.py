@@ -15,7 +15,7 @@ from tests.core.values.kernels.test_auc_several_classes import Problem
 from tests.oracles import auc_several_classes as oracle
 from ucvtest.common.execution import Execution
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.methods.ustatistic.auc.estimation import Sampler
+from ucvtest.methods.ustatistic.run import Sampler, rows_of_part
 
 CASES = [  # n_c, g_c
     ((4, 3, 4), (1, 1, 2)),
@@ -113,9 +113,9 @@ def test_pairs_equal_the_kernel_on_the_same_fits(iris, learn_size):
     source = test.question.losses(execution)
     sampler = Sampler(test.learning_sets.sizes, source, execution.generator)
     parts, rows = [], []
-    for size in np.diff(np.linspace(0, 250, -(-250 // (sampler.rows_of_part // 2)) + 1)):
-        learning = sampler.drawn(int(size))
-        parts.append((learning, *sampler.scores(learning)))
+    for size in np.diff(np.linspace(0, 250, -(-250 // (rows_of_part(sampler.sizes) // 2)) + 1)):
+        drawn, scores = sampler.fitted(sampler.drawn(int(size)))
+        parts.append((drawn.learning, *scores))
         rows.append(len(rows) * 1000 + np.arange(2 * int(size)) % int(size))
     learning, first, second = (np.concatenate(each) for each in zip(*parts, strict=True))
     codes = np.unique(y, return_inverse=True)[1]
@@ -157,8 +157,8 @@ def test_jitted_scores_are_those_of_one_fit(iris, learner):
     execution = Execution.of(0, None, None)
     source = test.question.losses(execution)
     sampler = Sampler(test.learning_sets.sizes, source, execution.generator)
-    learning = sampler.drawn(2)
-    (scores,) = sampler.scores(learning)
+    drawn, (scores,) = sampler.fitted(sampler.drawn(2))
+    learning = drawn.learning
     assert scores.shape == (4, 60, 3)
     models = {
         "lda": LinearDiscriminantAnalysis("lsqr"),

@@ -8,11 +8,11 @@ import pytest
 import ucvtest as uv
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.ustatistic import placements
+from ucvtest.kernels.ustatistic.contrasts import estimate, linear, share
+from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
-from ucvtest.methods.ustatistic.auc.estimation import Sampler
+from ucvtest.methods.ustatistic.run import rows_of_part
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 G = 2
@@ -213,10 +213,8 @@ def test_aucs_of_three_classes_and_two_learners(own):
 
 def test_scores_of_many_rows_are_few_at_a_time():
     clusters = Clusters(Groups(np.arange(20), np.repeat(np.arange(20), 1000)), "row")
-    positive = np.arange(20_000) % 2 == 0
-    sizes = MixedSizes.of((np.arange(20),), (9,), rankings=RankedClasses.of_two(clusters, positive))
-    rows = Sampler(sizes, None, np.random.default_rng(0)).rows_of_part
-    assert rows * 20_000 * 8 <= 2e8
+    sizes = MixedSizes.of((np.arange(20),), (9,), clusters=clusters, rankings=())
+    assert rows_of_part(sizes) * 20_000 * 8 <= 2e8
 
 
 def test_clusters_of_one_row_rank_as_rows_do():
@@ -226,13 +224,15 @@ def test_clusters_of_one_row_rank_as_rows_do():
     learnt = np.hstack([rng.permuted(np.tile(np.arange(10) < 4, (400, 1)), axis=1)] * 2)
     learnt[:, 10:] = rng.permuted(learnt[:, 10:], axis=1)
     scores = y + rng.normal(size=20) + 0.1 * rng.normal(size=(400, 20))
-    members = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
-    clusters = Clusters(Groups(np.arange(20), np.arange(20)), "group")
-    rows = TwoClasses(members)
-    ours = SingleLabelClusters(members, RowWeights.of(clusters, (y == 1, y == 0)))
-    for sums in (rows, ours):
-        sums.add([scores], learnt, np.arange(400))
-    expected, found = rows.estimate((1,)), ours.estimate((1,))
+    strata, found = Strata(y, (4, 4)), []
+    for clusters in (None, (np.arange(20), np.ones(20))):
+        rows = Rows(strata, 1 if clusters is None else 2)
+        v, draw = placements.two_classes(), np.arange(400)
+        placed = placements.place_classes(strata, v, [scores], learnt, draw, rows.pair, clusters)
+        rows.add(placed, learnt, draw)
+        effects = rows.effects()
+        contrast = linear([1], effects.u) if clusters is None else share(2, 0, 1, effects.u)
+        found.append(estimate(effects, contrast))
     for name in ("midpoint", "jackknife"):
-        assert found.values[name] == pytest.approx(expected.values[name], rel=1e-9)
-    assert found.auc == pytest.approx(expected.auc, rel=1e-12)
+        assert found[1].variances[name] == pytest.approx(found[0].variances[name], rel=1e-9)
+    assert found[1].value == pytest.approx(found[0].value, rel=1e-12)

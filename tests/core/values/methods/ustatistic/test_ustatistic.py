@@ -9,7 +9,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles import ustatistic as oracle
 from tests.support.cells import repeated
-from ucvtest.methods.ustatistic.estimation import Sampler
+from ucvtest.methods.ustatistic.run import Sampler
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -416,12 +416,12 @@ class TestWhatCannotBeTested:
         assert math.isnan(result.pvalue)
         assert result.n_fits < 2000
 
-    def test_monte_carlo_error_below_zero_asks_for_more_pairs(self):
-        # No sample has a negative jackknife, only too few learning sets from it do.
+    def test_products_below_zero_ask_for_more_pairs(self):
+        # No sample has a negative jackknife; squares stand in for it, with a large error.
         X, y = normal_problem(40, 1)
         test = uv.UStatisticTest(X, y, "lda", "ridge:0.001", learn_size=14)
         result = test.fit(20, variance="jackknife", rng=0)
-        assert result.variance < 0
+        assert result.variance > 0
         assert result.status.startswith("too few resamples: the Monte-Carlo standard error")
         assert math.isnan(result.pvalue)
 
@@ -438,21 +438,20 @@ def test_resamples_for_precision():
 
 def drawn_by(test, n_pairs, monkeypatch):
     """The result of a test's own fit, and its design and losses as `uv.Losses`."""
-    stages = []
-    evaluate = Sampler.evaluated
+    stages, fit = [], Sampler.fitted
 
-    def watched(self, *arguments):
-        stage = evaluate(self, *arguments)
-        stages.append(stage.draws)
-        # Without the third sets, which only the asymptotic variance needs.
-        return stage._replace(exchanged=None)
+    def watched(self, drawn):
+        fitted = fit(self, drawn)
+        stages.append(fitted)
+        return fitted
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sampler, "evaluated", watched)
+        patch.setattr(Sampler, "fitted", watched)
         result = test.fit(n_pairs, rng=0)
-    ((d1, d2, l1, l2),) = stages
-    n = test.sample.n_obs
-    values, learning = (np.stack(sides, axis=1).reshape(-1, n) for sides in ((d1, d2), (l1, l2)))
+    ((drawn, values),) = stages
+    # Draw by draw, without the third sets, which only the asymptotic variance needs.
+    order = np.argsort(drawn.draw, kind="stable")
+    values, learning = (values[0] - sum(values[1:]))[order], drawn.learning[order]
     return result, uv.Losses.from_arrays(values.astype(float), learning, loss="squared")
 
 

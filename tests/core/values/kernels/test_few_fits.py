@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.oracles.few_fits import few_fits, one_decides
-from ucvtest.stats.few_fits import Rounds, RoundSums
+from ucvtest.kernels.ustatistic.contrasts import linear
+from ucvtest.kernels.ustatistic.few import Rounds, SetsOfRounds
+from ucvtest.kernels.ustatistic.rows import Strata
 
 
 def drawn(rng, n, g, n_rounds, q):
@@ -17,6 +19,10 @@ def drawn(rng, n, g, n_rounds, q):
         for place, one in enumerate(sets):
             one[order[place * g : (place + 1) * g]] = True
     return learning
+
+
+def few_fits_of(losses, learning):
+    return SetsOfRounds.single(learning).few_fits(np.where(learning, 0.0, losses))
 
 
 def first_order_losses(rng, learning):
@@ -40,7 +46,7 @@ def test_equals_the_sums_written_out(n, g, n_rounds, q):
     rng = np.random.default_rng(n * g + q)
     learning = drawn(rng, n, g, n_rounds, q)
     losses = rng.normal(size=learning.shape) + first_order_losses(rng, learning)[0]
-    found = Rounds.of(losses, learning).estimate()
+    found = few_fits_of(losses, learning)
     sets = [[set(np.flatnonzero(one)) for one in of_round] for of_round in learning]
     estimate, variance, noise, df, spread = few_fits(losses, sets, g)
     assert found.mean == pytest.approx(estimate, rel=1e-12)
@@ -62,13 +68,13 @@ def test_of_first_order_losses_on_all_rounds_the_spread_is_the_jackknife(n, g):
     repeats = 4000 // len(pairs)
     learning = np.array([[np.isin(np.arange(n), one) for one in pair] for pair in pairs])
     losses, jackknife = first_order_losses(np.random.default_rng(3), learning)
-    found = Rounds.of(np.tile(losses, (repeats, 1, 1)), np.tile(learning, (repeats, 1, 1)))
-    assert found.estimate().spread == pytest.approx(jackknife, rel=2e-3)
+    found = few_fits_of(np.tile(losses, (repeats, 1, 1)), np.tile(learning, (repeats, 1, 1)))
+    assert found.spread == pytest.approx(jackknife, rel=2e-3)
 
 
 def test_losses_that_never_differ_have_no_spread():
     learning = drawn(np.random.default_rng(0), 12, 5, 4, 2)
-    found = Rounds.of(np.full(learning.shape, 0.25), learning).estimate()
+    found = few_fits_of(np.full(learning.shape, 0.25), learning)
     assert (found.mean, found.spread, found.variance, found.se) == (0.25, 0, 0, 0)
 
 
@@ -76,30 +82,28 @@ def test_rounds_of_differences_are_differences_of_rounds():
     rng = np.random.default_rng(5)
     learning = drawn(rng, 14, 6, 7, 2)
     first, other = rng.normal(size=(2, *learning.shape))
-    sums = RoundSums(2)
+    rounds = Rounds(Strata.single(14, 6))
     rows = learning.reshape(-1, 14)
     draw = np.arange(7).repeat(2)
     for part in (slice(0, 6), slice(6, 14)):
         each = [np.where(rows, 0, one.reshape(-1, 14))[part] for one in (first, other)]
-        sums.add(each, rows[part], draw[part])
-    found = sums.combined([1, -1]).estimate()
-    expected = Rounds.of(first - other, learning).estimate()
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
-    alone = sums.combined([1, 0]).estimate()
-    np.testing.assert_allclose(alone, Rounds.of(first, learning).estimate(), rtol=1e-10)
+        rounds.add(np.stack(each), rows[part], draw[part])
+    for weights, losses in (((1, -1), first - other), ((1, 0), first)):
+        found = rounds.estimate(linear(weights, rounds.means))
+        np.testing.assert_allclose(found, few_fits_of(losses, learning), rtol=1e-10)
 
 
 def test_an_offset_adds_the_mean_times_it():
     rng = np.random.default_rng(6)
     learning = drawn(rng, 14, 6, 7, 2)
     losses, offset = rng.normal(size=learning.shape) + 1, rng.normal(size=14)
-    sums = RoundSums(1)
+    rounds = Rounds(Strata.single(14, 6))
     rows = learning.reshape(-1, 14)
     draw = np.arange(7).repeat(2)
-    sums.add([np.where(rows, 0, losses.reshape(-1, 14))], rows, draw)
-    found = sums.combined([1], offset).estimate()
-    mean = Rounds.of(losses, learning).estimate().mean
-    expected = Rounds.of(losses + mean * offset, learning).estimate()
+    rounds.add(np.where(rows, 0, losses.reshape(-1, 14))[None], rows, draw)
+    found = rounds.estimate(linear([1], rounds.means, offset))
+    mean = few_fits_of(losses, learning).mean
+    expected = few_fits_of(losses + mean * offset, learning)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
@@ -108,7 +112,7 @@ def test_rounds_that_cancel_one_another_have_a_mean_of_zero():
     levels = np.array([0.1, 0.2, -0.3])
     losses = np.broadcast_to(levels[:, None, None], learning.shape)
     assert levels.mean() != 0
-    assert Rounds.of(losses, learning).estimate().mean == 0
+    assert few_fits_of(losses, learning).mean == 0
 
 
 @pytest.mark.parametrize(("decisive", "least", "most"), [(True, 0.7, 1), (False, 0, 0.1)])
@@ -118,7 +122,7 @@ def test_what_a_few_observations_decide_is_no_noise(decisive, least, most):
     worse = learning[..., :4].sum(axis=2) == 0 if decisive else rng.random((30, 2)) < 0.1
     # Of rules that are learnt without any of four observations; of fits by chance.
     losses = rng.normal(size=40) / 10 + worse[..., None] - (not decisive) * worse[:, ::-1, None]
-    found = Rounds.of(losses, learning).estimate()
+    found = few_fits_of(losses, learning)
     assert least <= found.decided <= most
     noisy = found._replace(decided=0.0)
     share = (found.variance - noisy.variance) / (found.spread - noisy.variance)
@@ -128,7 +132,7 @@ def test_what_a_few_observations_decide_is_no_noise(decisive, least, most):
 def test_where_rounds_do_not_differ_there_is_nothing_to_explain():
     learning = drawn(np.random.default_rng(0), 12, 5, 4, 2)
     losses = np.broadcast_to(np.random.default_rng(1).normal(size=12), learning.shape)
-    assert Rounds.of(losses, learning).estimate().decided == 0
+    assert few_fits_of(losses, learning).decided == 0
 
 
 @pytest.mark.parametrize("n_rounds", [10, 30])
@@ -137,7 +141,7 @@ def test_the_share_of_one_observation_is_that_of_a_regression_on_who_learns_of_i
     learning = drawn(rng, 40, 19, n_rounds, 2)
     effect = learning[..., 7] + rng.normal(size=(n_rounds, 2)) / 10
     losses = np.broadcast_to(effect[..., None], (*learning.shape,))
-    found = Rounds.of(losses, learning).estimate().one_decides
+    found = few_fits_of(losses, learning).one_decides
     # Less what the tested observations would give by the other rounds.
     tested = ~learning
     of_rounds = (losses * tested).sum(axis=1) / tested.sum(axis=1)
@@ -158,26 +162,12 @@ def test_the_largest_share_of_many_is_nothing_where_it_may_be_chance():
     rng = np.random.default_rng(10)
     learning = drawn(rng, 40, 19, 10, 2)
     fits = np.broadcast_to(rng.normal(size=(10, 2, 1)), learning.shape)
-    assert Rounds.of(fits, learning).estimate().one_decides == 0
+    assert few_fits_of(fits, learning).one_decides == 0
     # An observation whose own loss is large decides nothing, wherever it is tested.
     tested = np.broadcast_to(np.eye(40)[3], learning.shape)
-    assert Rounds.of(tested, learning).estimate().one_decides < 0.25
+    assert few_fits_of(tested, learning).one_decides < 0.25
     flat = np.zeros(learning.shape)
-    assert Rounds.of(flat, learning).estimate().one_decides == 0
-
-
-def test_other_losses_of_the_same_rounds_share_their_sets():
-    rng = np.random.default_rng(7)
-    learning = drawn(rng, 14, 6, 7, 2)
-    rows, draw = learning.reshape(-1, 14), np.arange(7).repeat(2)
-    known = {}
-    for losses in np.where(rows, 0, rng.normal(size=(2, *rows.shape))):
-        shared, alone = RoundSums(1, known), RoundSums(1)
-        for part in (slice(0, 6), slice(6, 14)):
-            for sums in (shared, alone):
-                sums.add([losses[part]], rows[part], draw[part])
-        assert list(known) == [(0, 3), (3, 7)]
-        assert shared.combined([1]).estimate() == alone.combined([1]).estimate()
+    assert few_fits_of(flat, learning).one_decides == 0
 
 
 @pytest.mark.parametrize(
@@ -188,7 +178,7 @@ def test_one_observation_decides_unless_that_may_be_chance(strength, low, high):
     learning = drawn(rng, 20, 9, 12, 2)
     of_fits = strength * learning[..., 0] + rng.normal(size=(12, 2))
     losses = rng.normal(size=learning.shape) / 2 + of_fits[..., None]
-    found = Rounds.of(losses, learning).estimate().one_decides
+    found = few_fits_of(losses, learning).one_decides
     sets = [[set(np.flatnonzero(one)) for one in of_round] for of_round in learning]
     share, chance = one_decides(losses, sets, 9)
     assert low < chance <= high

@@ -1,0 +1,246 @@
+"""What the rows of a U-statistic consist of: the columns of each learner, and contrasts of them.
+
+Losses have a column for each learner, AUCs of clusters one more for what pairs count, and metrics
+that are functions of means several for each learner: nothing is drawn or predicted again for a
+difference, for a learner alone, or for another point of linearisation.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic import placements
+from ucvtest.kernels.ustatistic.aucs import NoVariance
+from ucvtest.kernels.ustatistic.contrasts import Contrast, linear, log_ratio, share, total
+from ucvtest.kernels.ustatistic.few import Rounds
+from ucvtest.kernels.ustatistic.rows import Strata
+
+SAME = 1e-13
+"""What AUCs differ by, at most, that are the same."""
+
+Places = tuple[int, ...]
+"""Of one learner, or of two that are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(ABC):
+    """The columns of some learners, on units of some strata."""
+
+    strata: Strata
+    n_learners: int
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of all learners."""
+        return self.n_learners
+
+    @abstractmethod
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """Placements (V, M, n) from what the source has of each learner; see `placements`."""
+
+    @abstractmethod
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """One learner, at the means of the columns; of few fits also by their rounds."""
+
+    def contrast(self, places: Places, means: np.ndarray, rounds: Rounds | None = None) -> Contrast:
+        """One learner, or the first less the second."""
+        first, *other = (self.of_one(place, means, rounds) for place in places)
+        return first - other[0] if other else first
+
+    def point(self, rounds: Rounds) -> np.ndarray:
+        """The means that few fits are taken at."""
+        return rounds.means_of_fits
+
+    def of_rounds(self, places: Places, rounds: Rounds) -> Contrast:
+        """The contrast of few fits."""
+        return self.contrast(places, self.point(rounds), rounds)
+
+    def alike(self, placed: np.ndarray) -> bool:
+        """Whether all learners placed every unit alike."""
+        return bool((placed[: self.n_learners] == placed[:1]).all())
+
+    @property
+    def flat(self) -> NoVariance:
+        """Why an AUC of one learner may have no variance."""
+        return NoVariance.OBSERVATIONS_ALIKE
+
+    def why_flat(self, auc: float, placed: np.ndarray, tested: np.ndarray) -> NoVariance:
+        """Why an AUC, or the difference of two, has none."""
+        alike = self.n_learners > 1 and self.alike(placed)
+        return self.why_without(auc, alike=alike, equal=bool((placed[0][tested] == 1 / 2).all()))
+
+    def why_without(self, auc: float, *, alike: bool, equal: bool) -> NoVariance:
+        """The same, if it is known whether learners, and scores of one, are alike everywhere."""
+        if math.isnan(auc):
+            return NoVariance.NEVER_TOGETHER
+        if self.n_learners > 1:
+            return NoVariance.LEARNERS_ALIKE if alike else NoVariance.DIFFERENCE_ALIKE
+        if self.flat is NoVariance.CLUSTERS_ALIKE:
+            return self.flat
+        if min(abs(auc), abs(1 - auc)) < SAME:
+            return NoVariance.SEPARATED
+        if self.flat is NoVariance.OBSERVATIONS_ALIKE and equal:
+            return NoVariance.EQUAL_SCORES
+        return self.flat
+
+
+@dataclass(frozen=True, eq=False)
+class MeanLosses(Columns):
+    """A mean loss of each learner, whose kernel has its mean times the `offset` as well."""
+
+    offset: np.ndarray | None = None
+
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """See `Columns`."""
+        return np.stack(values)
+
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """See `Columns`."""
+        return linear(np.eye(self.n_learners)[place], means, self.offset)
+
+    def point(self, rounds: Rounds) -> np.ndarray:
+        """See `Columns`."""
+        return rounds.means
+
+
+@dataclass(frozen=True, eq=False)
+class RatioOfLosses(MeanLosses):
+    """Two mean losses that are compared by their ratio."""
+
+    def contrast(self, places: Places, means: np.ndarray, rounds: Rounds | None = None) -> Contrast:
+        """See `Columns`; NaN where a mean is not positive."""
+        if len(places) == 1:
+            return super().contrast(places, means, rounds)
+        if not (means > 0).all():
+            return Contrast(np.full(2, np.nan), value=np.nan)
+        return log_ratio(means)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked(Columns):
+    """AUCs of units of two classes or more, with the weights v of pairs of classes."""
+
+    v: np.ndarray
+
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """See `Columns`."""
+        return placements.place_classes(self.strata, self.v, values, learning, draw, pair)
+
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """See `Columns`."""
+        return linear(np.eye(self.n_learners)[place], means)
+
+    @property
+    def flat(self) -> NoVariance:
+        """See `Columns`."""
+        several = len(self.strata.learn_sizes) > 2
+        return NoVariance.CLASSES_ALIKE if several else NoVariance.OBSERVATIONS_ALIKE
+
+
+@dataclass(frozen=True, eq=False)
+class RankedClusters(Ranked):
+    """AUCs of clusters of one class each: the unit and the weight of each row."""
+
+    unit: np.ndarray = field(kw_only=True)
+    weight: np.ndarray = field(kw_only=True)
+
+    @property
+    def n_columns(self) -> int:
+        """See `Columns`."""
+        return self.n_learners + 1
+
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """See `Columns`."""
+        clusters = self.unit, self.weight
+        return placements.place_classes(self.strata, self.v, values, learning, draw, pair, clusters)
+
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """See `Columns`."""
+        return share(self.n_columns, place, self.n_learners, means)
+
+    @property
+    def flat(self) -> NoVariance:
+        """See `Columns`."""
+        return NoVariance.CLUSTERS_ALIKE
+
+
+class Ranking(NamedTuple):
+    """Rows to be ranked above others by a score (None of one score), and how much that counts."""
+
+    above: np.ndarray
+    below: np.ndarray
+    score: int | None = None
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class RankedMixed(Columns):
+    """AUCs of clusters with rows of several classes; `unit` (N,) is the cluster of each row."""
+
+    rankings: tuple[Ranking, ...]
+    unit: np.ndarray
+    by_group: bool
+
+    @property
+    def n_columns(self) -> int:
+        """See `Columns`."""
+        return len(self.rankings) * (self.n_learners + 1)
+
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """See `Columns`."""
+        rankings = [ranking[:3] for ranking in self.rankings]
+        return placements.place_mixed(rankings, values, learning, self.unit, by_group=self.by_group)
+
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """See `Columns`."""
+        width = self.n_learners + 1
+        return total(
+            ranking.share
+            * share(self.n_columns, k * width + place, k * width + self.n_learners, means)
+            for k, ranking in enumerate(self.rankings)
+        )
+
+    def alike(self, placed: np.ndarray) -> bool:
+        """See `Columns`."""
+        by_ranking = placed.reshape(len(self.rankings), -1, *placed.shape[1:])
+        by_ranking = by_ranking[:, : self.n_learners]
+        return bool(np.allclose(by_ranking, by_ranking[:, :1]))
+
+    @property
+    def flat(self) -> NoVariance:
+        """See `Columns`."""
+        return NoVariance.CLUSTERS_ALIKE

@@ -1,0 +1,300 @@
+"""What the sums over learning sets lead to: estimates of a mean loss, a ratio or an AUC.
+
+All are contrasts of the columns of the same rows, from many fits or from few.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
+from ucvtest.kernels.ustatistic.columns import Places
+from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, estimate, slope
+from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
+from ucvtest.methods.ustatistic.run import Sums
+from ucvtest.stats.intervals import Shape
+
+RELIABLE = 0.25
+"""Monte-Carlo error, as a share of a variance, above which there is no answer."""
+
+ROUNDING = 1e-12
+"""Standard error, as a share of the estimate, that is no more than rounding error."""
+
+
+# ------------------------------------------------------------------------------- of mean losses
+
+
+@dataclass(frozen=True)
+class MonteCarloEstimates:
+    """Estimates by name, the Monte-Carlo standard error of each, and first-order effects b (n,).
+
+    The jackknife is not the square of these effects, which would add their Monte-Carlo noise.
+    """
+
+    values: Mapping[str, float]
+    mc_se: Mapping[str, float]
+    effects: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def of(cls, found: Estimate) -> Self:
+        """From the estimate of a contrast."""
+        values = {"estimate": found.value, **found.variances}
+        errors = {"estimate": found.mc_se, **found.errors}
+        if "unbiased" in values:
+            # The square of the mean, less its Monte-Carlo noise and what it varies.
+            squared = found.value**2 - found.mc_se**2
+            values["theta_squared"] = squared - values["unbiased"]
+            errors["theta_squared"] = math.hypot(2 * found.value * found.mc_se, errors["unbiased"])
+        return cls(values, errors, found.b)
+
+
+@dataclass(frozen=True)
+class FirstOrderEstimate:
+    """A mean loss with its jackknife variance, and the Monte-Carlo errors of both."""
+
+    mean: float
+    jackknife: float
+    mc_se: float
+    mc_se_jackknife: float
+
+    @classmethod
+    def of(cls, found: Estimate) -> Self:
+        """From the estimate of a contrast."""
+        j, error = found.variances["jackknife"], found.errors["jackknife"]
+        return cls(found.value, j, found.mc_se, error)
+
+
+@dataclass(frozen=True)
+class UStatisticEstimates:
+    """The estimates of a mean loss, and how their run went.
+
+    `variance` is the one to studentise with, `floored` if it was raised to four times its
+    Monte-Carlo error, or to the jackknife with all its noise; `few_per_learner` those of each of
+    two learners from few fits, where the jackknife of one is not known.
+    """
+
+    estimates: MonteCarloEstimates
+    variance: str
+    n_pairs: int
+    converged: bool = True
+    per_learner: tuple[FirstOrderEstimate, ...] = ()
+    floored: bool = False
+    few_per_learner: tuple[FewFits, ...] = ()
+    slope: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    """The slope of the logarithm of the standard error, its error, and its Monte-Carlo error."""
+
+    @classmethod
+    def of(cls, sums: Sums, places: Places, variance: str, *, converged: bool = True) -> Self:
+        """From the sums so far."""
+        effects, columns = sums.effects(), sums.columns
+        contrast = columns.contrast(places, effects.u)
+        estimates = cls(
+            MonteCarloEstimates.of(estimate(effects, contrast)),
+            variance,
+            sums.n_rows // 2,
+            converged,
+            of_each(sums, places),
+        )
+        has_slope = effects.gram is not None and len(columns.strata.learn_sizes) == 1
+        return replace(estimates, slope=slope(effects, contrast)) if has_slope else estimates
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
+        return Shape.of(self.estimates.effects, *self.slope)
+
+
+def of_each(sums: Sums, places: Places) -> tuple[FirstOrderEstimate, ...]:
+    """The estimates of each of two learners alone."""
+    if len(places) == 1:
+        return ()
+    effects = sums.effects()
+    each = [sums.columns.contrast((place,), effects.u) for place in places]
+    return tuple(FirstOrderEstimate.of(estimate(effects, contrast)) for contrast in each)
+
+
+def excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
+    """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
+
+    NaN if it is not known.
+    """
+    if only_rounding(monte_carlo, name):
+        return 0.0
+    variance, mc_se = monte_carlo.values[name], monte_carlo.mc_se[name]
+    if variance == 0:
+        return math.nan
+    of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
+    if variance < 0:
+        return of_variance
+    of_estimate = monte_carlo.mc_se["estimate"] / (tol * math.sqrt(variance))
+    return float(np.maximum(of_variance, of_estimate))
+
+
+def reliable(monte_carlo: MonteCarloEstimates, name: str) -> bool:
+    """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
+    variance = monte_carlo.values[name]
+    return bool(variance > 0 and monte_carlo.mc_se[name] <= RELIABLE * variance)
+
+
+def only_rounding(monte_carlo: MonteCarloEstimates, name: str) -> bool:
+    """Whether a variance is zero, up to the rounding of losses that are all the same."""
+    values = monte_carlo.values
+    largest = max(abs(values[name]), abs(values.get("jackknife", 0.0)))
+    return bool(largest <= (ROUNDING * values["estimate"]) ** 2)
+
+
+@dataclass(frozen=True)
+class FewFitsEstimates:
+    """A mean loss (difference) from few fits, and that of each of two learners alone."""
+
+    few_fits: FewFits
+    per_learner: tuple[FewFits, ...] = ()
+
+    @classmethod
+    def of(cls, sums: Sums, places: Places) -> Self:
+        """From the rounds that were kept."""
+        rounds, columns = sums.rounds, sums.columns
+        assert rounds is not None
+        each = [places] if len(places) == 1 else [places, *((place,) for place in places)]
+        first, *others = (rounds.estimate(columns.of_rounds(x, rounds)) for x in each)
+        return cls(first, tuple(others))
+
+
+# ------------------------------------------------------------------------------------ of ratios
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The linear part of the logarithm of a ratio, and its first-order effects (n,)."""
+
+    estimate: FirstOrderEstimate
+    effects: np.ndarray
+
+
+@dataclass(frozen=True)
+class RatioEstimates:
+    """Mean losses, and what the logarithm of their ratio rests on; None where one is not positive.
+
+    `own` are the learners alone.
+    """
+
+    per_learner: tuple[FirstOrderEstimate, ...]
+    combined: Combined | None
+    n_pairs: int
+    converged: bool = True
+
+    @classmethod
+    def of(cls, sums: Sums, *, converged: bool = True) -> Self:
+        """From the sums so far."""
+        effects, combined = sums.effects(), None
+        contrast = sums.columns.contrast((0, 1), effects.u)
+        if _exists(contrast):
+            found = estimate(effects, contrast)
+            combined = Combined(FirstOrderEstimate.of(found), found.b)
+        return cls(of_each(sums, (0, 1)), combined, sums.n_rows // 2, converged)
+
+
+@dataclass(frozen=True)
+class FewFitsRatio:
+    """The mean loss of each of two learners, and the linear part of the logarithm of their ratio.
+
+    `linear` is None where a mean loss is not positive.
+    """
+
+    per_learner: tuple[FewFits, FewFits]
+    linear: FewFits | None
+
+    @classmethod
+    def of(cls, sums: Sums) -> Self:
+        """From the rounds that were kept."""
+        rounds, columns = sums.rounds, sums.columns
+        assert rounds is not None
+        first, other = (rounds.estimate(columns.of_rounds((k,), rounds)) for k in (0, 1))
+        contrast = columns.of_rounds((0, 1), rounds)
+        return cls((first, other), rounds.estimate(contrast) if _exists(contrast) else None)
+
+
+def _exists(contrast: Contrast) -> bool:
+    return contrast.value is None or not math.isnan(contrast.value)
+
+
+# ------------------------------------------------------------------------------------- of AUCs
+
+
+@dataclass(frozen=True, eq=False)
+class AucEstimates:
+    """The estimate for the learner, or the difference of two, and how the run went.
+
+    `own` has the estimates for each of two learners. `why` is the reason if there is no variance.
+    """
+
+    estimate: AucEstimate
+    per_learner: tuple[AucEstimate, ...]
+    n_rows: int
+    no_variance: NoVariance | None
+    converged: bool = True
+
+    @classmethod
+    def of(cls, sums: Sums, sizes: AnySizes, places: Places, *, converged: bool) -> Self:
+        """From the sums so far."""
+        each = [places] if len(places) == 1 else [places, *((place,) for place in places)]
+        if not has_enough(sums, sizes):
+            assert sums.rows is not None
+            means, strata = sums.rows.means, sums.columns.strata
+            contrasts = [sums.columns.contrast(x, means) for x in each]
+            first, *others = (AucEstimate.of_few_rows(x, means, strata) for x in contrasts)
+            return cls(first, tuple(others), sums.n_rows, None, converged)
+        first, *others = (auc_of(sums, x) for x in each)
+        no_variance = None
+        if math.isnan(first.values["jackknife"]):
+            no_variance = _why(sums, first.auc)
+        return cls(first, tuple(others), sums.n_rows, no_variance, converged)
+
+    def variance(self, name: str) -> float:
+        """The variance by its name; NaN if there is none."""
+        return self.estimate.values[name]
+
+    def mc_se(self, name: str) -> float:
+        """The Monte-Carlo error of a variance."""
+        return self.estimate.mc_se[name]
+
+
+def auc_of(sums: Sums, places: Places) -> AucEstimate:
+    """The AUC of a learner, or the difference of two."""
+    effects = sums.effects()
+    return AucEstimate.of(effects, sums.columns.contrast(places, effects.u))
+
+
+def has_enough(sums: Sums, sizes: AnySizes) -> bool:
+    """Whether there are learning sets enough for variances."""
+    assert sums.rows is not None
+    enough = sums.n_rows >= sizes.rows_for_variances and sums.n_draws >= sums.rows.n_blocks
+    return sums.rows.exact or enough
+
+
+def _why(sums: Sums, auc: float) -> NoVariance:
+    """Why there is no variance."""
+    return sums.columns.why_without(auc, alike=sums.alike, equal=sums.equal_scores)
+
+
+@dataclass(frozen=True)
+class FewFitsOfAuc:
+    """An AUC (difference) from few fits, that of each of two learners, and why it cannot vary."""
+
+    few_fits: FewFits
+    per_learner: tuple[FewFits, ...]
+    no_variance: NoVariance | None
+
+    @classmethod
+    def of(cls, sums: Sums, places: Places) -> Self:
+        """From the rounds that were kept."""
+        found = FewFitsEstimates.of(sums, places)
+        few_fits, no_variance = found.few_fits, None
+        if not few_fits.spread > NO_VARIANCE**2:
+            no_variance = _why(sums, few_fits.mean)
+        return cls(few_fits, found.per_learner, no_variance)
