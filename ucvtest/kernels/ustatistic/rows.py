@@ -43,7 +43,7 @@ LEAST_HALVED = 6
 MOST_UNITS = 2000
 """Most units for sums over pairs of them, and for coefficients of learning sets."""
 
-MOST_BYTES = 2**30
+MOST_BYTES = 2**31
 """Most memory of the sums over pairs of units, of all columns and blocks."""
 
 ROWS_FOR_EACH = 2

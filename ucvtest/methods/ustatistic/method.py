@@ -444,9 +444,9 @@ class UStatisticTest(HypothesisTest):
         question, learning_sets = self.question, self.learning_sets
         n_learners = len(question.learners)
         resolved = UStatisticOptions.of(question, learning_sets, options)
-        if learning_sets.given_sets is None:
-            if resolved.n_pairs == "auto" or options.max_fits is not None:
-                check_budget(learning_sets, resolved, n_learners)
+        is_bounded = resolved.n_pairs == "auto" or options.max_fits is not None
+        if learning_sets.given_sets is None and is_bounded:
+            check_budget(learning_sets, resolved, n_learners)
         return resolved
 
     def _fit(self, options: Options, execution: Execution | None = None) -> TestResult:

@@ -48,7 +48,7 @@ from ucvtest.methods.ustatistic.run import (
     Sums,
     collect,
 )
-from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.methods.ustatistic.sizes import NEED_PAIR_EFFECTS, Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
 from ucvtest.stats.jackknife import has_pair_effects
@@ -130,6 +130,8 @@ class PairedRun:
             few=few_too and not exact and rounds_are_there(self.learning_sets, options),
             exact=exact,
             pairs=pairs and not compares_pairs,
+            needs_pairs=pairs
+            and (options.variance in NEED_PAIR_EFFECTS or options.interval.name == "stabilised"),
             products=of_means
             and sizes.disjoint
             and not compares_pairs

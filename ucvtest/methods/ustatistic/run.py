@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ucvtest.common.execution import kept_thread
+from ucvtest.common.words import arg
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -19,7 +20,7 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, Ranked
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
 from ucvtest.kernels.ustatistic.few import Rounds
-from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for, keeps_pairs
 from ucvtest.kernels.ustatistic.unbiased import PairProducts
 from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, AnySizes
 from ucvtest.methods.ustatistic.metric_columns import OfMetric
@@ -198,12 +199,22 @@ class Sums:
         exact: bool = False,
         pairs: bool = True,
         products: bool = False,
+        needs_pairs: bool = False,
     ) -> "Sums":
         """Empty sums: see `Rows`; `products` for variances of means that need them."""
         strata, of_pairs = columns.strata, None
         # Comparisons of scores take longer in more blocks.
         of_losses = isinstance(columns, MeanLosses | OfMetric)
         n_blocks = blocks_for(strata.n_units) if of_losses else N_BLOCKS
+        if not keeps_pairs(strata.n_units, (columns.n_columns, n_blocks)):
+            n_blocks = N_BLOCKS
+        shape = columns.n_columns, n_blocks
+        if many and needs_pairs and not keeps_pairs(strata.n_units, shape):
+            needed = 8 * columns.n_columns * n_blocks * strata.n_units**2 / 1e9
+            raise ValueError(
+                f"the effects of pairs of {strata.n_units} observations take {needed:.3g} GB of "
+                f"memory here: use {arg('variance', 'jackknife')} and {arg('interval', 'wald')}"
+            )
         if not many:
             return cls(columns, rounds=Rounds(strata))
         if products and not exact:

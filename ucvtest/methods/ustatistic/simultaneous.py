@@ -571,7 +571,13 @@ class JointRun:
             for joined_test in self.tests.values()
         )
         columns = columns_of(first_test.question, sets, first_source, n_learners)
-        sums = Sums.of(columns, many=options.variance != "few", few=in_rounds, pairs=pairs)
+        sums = Sums.of(
+            columns,
+            many=options.variance != "few",
+            few=in_rounds,
+            pairs=pairs,
+            needs_pairs=pairs and options.variance != "few",
+        )
         stages = (
             StagesOfAuc(sizes, options, n_learners)
             if isinstance(sizes, ClassSizes)
