@@ -22,8 +22,9 @@ from ucvtest.common.padding import next_multiple, padded
 from ucvtest.kernels.ustatistic.rows import Strata
 from ucvtest.stats.placements import midranks
 
-CALL = 128
-"""Rows of a jitted call: always as many, for one program."""
+CALL, LEAST_DEPTH = 512, 64
+"""Rows of all blocks in a jitted call, and of one block at least: always as many, for one program.
+Rows that are not there take no time."""
 
 COLUMN_STEP = 16
 """Scores of a class are filled up to a multiple of this, so that samples share programs."""
@@ -61,74 +62,106 @@ def _psi(above: jax.Array, below: jax.Array, kind: Any) -> jax.Array:
     return (s > t).astype(kind) + (s >= t).astype(kind)
 
 
-@in_float64
-@jit
-def _compared(
-    above: jax.Array, below: jax.Array, tested_above: jax.Array, tested_below: jax.Array
+def _by_block(
+    of_row: Callable[..., tuple[jax.Array, ...]], rows: Sequence[jax.Array], count: jax.Array
 ) -> tuple[jax.Array, ...]:
-    """Sums of h over rows (N, N'), and of the tested units of each row over the other class.
+    """The sum over the rows of each block of the first of some arrays, and the others of each row.
 
-    The scores (B, r) and (B, r') of tested units alone have a quarter of the pairs.
+    Of rows (K, B, ...) the first `count` (K,) of each block are there.
     """
 
-    def add(pairs: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, Any]:
-        s, t, tested_s, tested_t = row
-        psi = _psi(tested_s, tested_t, jnp.int16)
-        sums = psi.sum(1, dtype=jnp.int16), psi.sum(0, dtype=jnp.int16)
-        return pairs + _psi(s, t, jnp.int16), sums
+    def of_block(block: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        *arrays, n_rows = block
 
-    zero = jnp.zeros((above.shape[1], below.shape[1]), jnp.int16)
-    pairs, sums = jax.lax.scan(add, zero, (above, below, tested_above, tested_below))
-    return tuple(x.astype(jnp.float64) / 2 for x in (pairs, *sums))
+        def add(row: Any, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+            pairs, *own = of_row(*(x[row] for x in arrays))
+            of_rows = [x.at[row].set(y) for x, y in zip(sums[1:], own, strict=True)]
+            return (sums[0] + pairs, *of_rows)
+
+        pairs, *own = jax.eval_shape(of_row, *(x[0] for x in arrays))
+        none = [jnp.zeros((len(arrays[0]), *x.shape), x.dtype) for x in own]
+        sums: tuple[jax.Array, ...] = jax.lax.fori_loop(
+            0, n_rows, add, (jnp.zeros(pairs.shape, pairs.dtype), *none)
+        )
+        return sums
+
+    sums: tuple[jax.Array, ...] = jax.lax.map(of_block, (*rows, count))
+    return sums
+
+
+@in_float64
+@jit
+def _compared(rows: Sequence[jax.Array], count: jax.Array) -> tuple[jax.Array, ...]:
+    """Sums of h over rows (K, N, N'), and of the tested units of each row over the other class.
+
+    Rows have the scores of all units of two classes, and those of the tested units alone, which
+    have a quarter of the pairs.
+    """
+
+    def of_row(*scores: jax.Array) -> tuple[jax.Array, ...]:
+        pairs, tested = (_psi(*x, jnp.int16) for x in (scores[:2], scores[2:]))
+        return pairs, tested.sum(1, dtype=jnp.int16), tested.sum(0, dtype=jnp.int16)
+
+    return tuple(x.astype(jnp.float64) / 2 for x in _by_block(of_row, rows, count))
 
 
 @in_float64
 @jit
 def _weighed(
-    above: jax.Array, below: jax.Array, weights: tuple[jax.Array, jax.Array], apart: jax.Array
+    rows: Sequence[jax.Array],
+    count: jax.Array,
+    weights: tuple[jax.Array, jax.Array],
+    apart: jax.Array,
 ) -> tuple[jax.Array, ...]:
     """The same with the weights (N,) and (N',) of the other side, of the pairs that are `apart`."""
 
-    def add(pairs: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, Any]:
-        psi = _psi(row[0], row[1], jnp.float64) * apart / 2
-        return pairs + psi, (psi @ weights[1], weights[0] @ psi)
+    def of_row(above: jax.Array, below: jax.Array) -> tuple[jax.Array, ...]:
+        psi = _psi(above, below, jnp.float64) * apart / 2
+        return psi, psi @ weights[1], weights[0] @ psi
 
-    pairs, sums = jax.lax.scan(add, jnp.zeros(apart.shape), (above, below))
-    return pairs, *sums
+    return _by_block(of_row, rows, count)
 
 
 def _in_calls(
-    function: Callable[..., tuple[np.ndarray, ...]], rows: Sequence[np.ndarray], *others: Any
+    function: Callable[..., tuple[np.ndarray, ...]],
+    rows: Sequence[np.ndarray],
+    blocks: Sequence[np.ndarray],
+    *others: Any,
 ) -> list[np.ndarray]:
-    """Sums over the rows, and the sums of each row, from calls of one shape."""
+    """Sums over the rows of each block, and the sums of each row, from calls of one shape."""
+    depth, sizes = max(LEAST_DEPTH, CALL // len(blocks)), [x.shape[1] for x in rows]
     pairs: Any = 0.0
-    of_rows: list[tuple[np.ndarray, ...]] = []
-    sizes = [x.shape[1] for x in rows]
-    for first in range(0, len(rows[0]), CALL):
+    of_rows = [np.empty((len(rows[0]), n)) for n in sizes[-2:]]
+    for first in range(0, max(map(len, blocks)), depth):
+        some = [of_block[first : first + depth] for of_block in blocks]
+        count = np.array([len(of_block) for of_block in some])
+        there = np.arange(depth) < count[:, None]
+        place = np.zeros(there.shape, dtype=int)
+        place[there] = np.concatenate(some)
         part = [
-            _filled(x[first : first + CALL].astype(float), (CALL, next_multiple(n, COLUMN_STEP)))
+            padded(x[place].astype(float), next_multiple(n, COLUMN_STEP), 2, fill=np.nan)
             for x, n in zip(rows, sizes, strict=True)
         ]
-        of_pairs, *sums = function(*part, *others)
-        pairs = pairs + of_pairs[: sizes[0], : sizes[1]]
-        n_left = len(rows[0]) - first
-        of_rows.append(tuple(x[:n_left, :n] for x, n in zip(sums, sizes[-2:], strict=True)))
-    return [pairs, *(np.concatenate(x) for x in zip(*of_rows, strict=True))]
-
-
-def _filled(array: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    return padded(padded(array, shape[0], 0, fill=np.nan), shape[1], 1, fill=np.nan)
+        of_pairs, *sums = function(part, count, *others)
+        pairs = pairs + of_pairs[:, : sizes[0], : sizes[1]]
+        for of_row, x in zip(of_rows, sums, strict=True):
+            of_row[place[there]] = x[there, : of_row.shape[1]]
+    return [pairs, *of_rows]
 
 
 def _weighed_sums(
-    rows: Sequence[np.ndarray], weights: Sequence[np.ndarray], apart: np.ndarray | None = None
+    rows: Sequence[np.ndarray],
+    blocks: Sequence[np.ndarray],
+    weights: Sequence[np.ndarray],
+    apart: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """`_weighed` of any number of rows and observations."""
     sizes = [next_multiple(x.shape[1], COLUMN_STEP) for x in rows]
     if apart is None:
         apart = np.ones([x.shape[1] for x in rows])
     filled = tuple(padded(w, n, 0) for w, n in zip(weights, sizes, strict=True))
-    return _in_calls(_weighed, rows, filled, padded(padded(apart, sizes[0], 0), sizes[1], 1))
+    apart = padded(padded(apart, sizes[0], 0), sizes[1], 1)
+    return _in_calls(_weighed, rows, blocks, filled, apart)
 
 
 def _sorted_sums(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -176,51 +209,54 @@ def place_classes(
             for of_class, some in zip(rows, members, strict=True)
         ]
     placed = np.zeros((len(scores) + (weight is not None), *learning.shape))
-    n_blocks = 1 if pair is None else pair.shape[1]
-    for k in np.unique(draw % n_blocks):
-        some_rows = np.flatnonzero(draw % n_blocks == k)
-        tested = ~learning[some_rows]
-        for column in range(len(placed)):
-            # What pairs with each class add to E, for each unit, and to that of pairs of units.
-            parts = np.zeros((len(some_rows), strata.n_units, len(members)))
-            of_pairs = np.zeros((strata.n_units, strata.n_units))
-            for c, d in np.argwhere(v):
-                if column == len(scores):
-                    sums = _counted(tested, into, members, c, d)
+    blocks, tested = [np.arange(len(learning))], ~learning
+    if pair is not None:
+        n_blocks = pair.shape[1]
+        blocks = [np.flatnonzero(draw % n_blocks == k) for k in range(n_blocks)]
+    for column in range(len(placed)):
+        # What pairs with each class add to E, for each unit.
+        parts = np.zeros((*learning.shape, len(members)))
+        for c, d in np.argwhere(v):
+            if column == len(scores):
+                sums = _counted(tested, blocks, into, members, c, d)
+            else:
+                s = scores[column] if scores[column].ndim == 2 else scores[column][..., c]
+                pair_of_scores = [s[:, rows[x]] for x in (c, d)]
+                there = [tested[:, unit[rows[x]]] for x in (c, d)]
+                if weight is not None:
+                    sums = _of_clusters(pair_of_scores, there, blocks, into[c], into[d])
                 else:
-                    s = scores[column][some_rows]
-                    s = s if s.ndim == 2 else s[..., c]
-                    pair_of_scores = [s[:, rows[x]] for x in (c, d)]
-                    there = [tested[:, unit[rows[x]]] for x in (c, d)]
-                    if weight is not None:
-                        sums = _of_clusters(pair_of_scores, there, into[c], into[d])
-                    else:
-                        sums = _of_units(pair_of_scores, there, pairs=pair is not None)
-                across, *of_each = sums
-                for (x, y), values in zip(((c, d), (d, c)), of_each, strict=True):
-                    tested_other = strata.sizes[y] - strata.learn_sizes[y]
-                    parts[:, members[x], y] += v[c, d] / tested_other * values
-                if pair is not None:
-                    of_pairs[np.ix_(members[c], members[d])] += v[c, d] * across
-            placed[column, some_rows], others = _combined(strata, parts, tested)
+                    sums = _of_units(pair_of_scores, there, blocks, pairs=pair is not None)
+            across, *of_each = sums
+            for (x, y), values in zip(((c, d), (d, c)), of_each, strict=True):
+                parts[:, members[x], y] += v[c, d] / strata.r[members[y][0]] * values
             if pair is not None:
-                of_pairs += of_pairs.T + others
-                of_pairs /= 2 * np.outer(strata.r, strata.r)
-                for some in members:
-                    of_pairs[np.ix_(some, some)] = 0.0
-                pair[column, k] += of_pairs
+                shares = v[c, d] / (strata.r[members[c][0]] * strata.r[members[d][0]])
+                for k, of_pairs in enumerate(across):
+                    pair[column, k][np.ix_(members[c], members[d])] += shares * of_pairs
+        placed[column], others = _combined(strata, parts, tested)
+        if pair is not None and others is not None:
+            for k, of_block in enumerate(blocks):
+                pair[column, k] += _of_other_classes(strata, others[of_block], tested[of_block])
     return placed
 
 
 def _of_units(
-    scores: Sequence[np.ndarray], there: Sequence[np.ndarray], *, pairs: bool
+    scores: Sequence[np.ndarray],
+    there: Sequence[np.ndarray],
+    blocks: Sequence[np.ndarray],
+    *,
+    pairs: bool,
 ) -> list[np.ndarray]:
-    """Sums of h over rows, and over the tested units of the other class, (M, N) and (M, N')."""
+    """Sums of h over rows of each block, and over the tested units of the other class.
+
+    They are (K, N, N'), (M, N) and (M, N').
+    """
     tested = [x[is_tested].reshape(len(x), -1) for x, is_tested in zip(scores, there, strict=True)]
     across = np.zeros(0)
     if pairs:
         full = [np.where(is_tested, x, np.nan) for x, is_tested in zip(scores, there, strict=True)]
-        across, *sums = _in_calls(_compared, [*full, *tested])
+        across, *sums = _in_calls(_compared, [*full, *tested], blocks)
     else:
         sums = list(_sorted_sums(*tested))
     of_each = [np.zeros(is_tested.shape) for is_tested in there]
@@ -230,21 +266,30 @@ def _of_units(
 
 
 def _of_clusters(
-    scores: Sequence[np.ndarray], there: Sequence[np.ndarray], first: np.ndarray, other: np.ndarray
+    scores: Sequence[np.ndarray],
+    there: Sequence[np.ndarray],
+    blocks: Sequence[np.ndarray],
+    first: np.ndarray,
+    other: np.ndarray,
 ) -> list[np.ndarray]:
     """The same of clusters, from rows and their weights (N, G) in clusters."""
     full = [np.where(is_tested, x, np.nan) for x, is_tested in zip(scores, there, strict=True)]
-    pairs, above, below = _weighed_sums(full, [first.sum(axis=1), other.sum(axis=1)])
+    pairs, above, below = _weighed_sums(full, blocks, [first.sum(axis=1), other.sum(axis=1)])
     return [first.T @ pairs @ other, above @ first, below @ other]
 
 
 def _counted(
-    tested: np.ndarray, into: Sequence[np.ndarray], members: Sequence[np.ndarray], c: int, d: int
+    tested: np.ndarray,
+    blocks: Sequence[np.ndarray],
+    into: Sequence[np.ndarray],
+    members: Sequence[np.ndarray],
+    c: int,
+    d: int,
 ) -> list[np.ndarray]:
     """The same of what pairs of clusters count."""
     first, other = (tested[:, members[x]] * into[x].sum(axis=0) for x in (c, d))
     return [
-        first.T @ other,
+        np.stack([first[of_block].T @ other[of_block] for of_block in blocks]),
         first * other.sum(axis=1, keepdims=True),
         other * first.sum(axis=1, keepdims=True),
     ]
@@ -252,8 +297,11 @@ def _counted(
 
 def _combined(
     strata: Strata, parts: np.ndarray, tested: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | float]:
-    """Placements (M, n) from parts (M, n, C), and what other classes add to E of two units."""
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Placements (M, n) from parts (M, n, C), and what other classes add to E of two units.
+
+    The latter (M, n, C) is what those of each unit add if the other one is of a class.
+    """
     members, labels = strata.members, strata.labels
     of_pairs = np.stack(
         [parts[:, some].sum(axis=1) / strata.r[some[0]] for some in members], axis=1
@@ -264,14 +312,20 @@ def _combined(
     own = parts.sum(axis=2)
     placed = np.where(tested, own + without_class[:, labels], 0.0)
     if len(members) == 2:
-        return placed, 0.0
+        return placed, None
     without_both = without_class[:, :, None] - of_class[:, None] + of_pairs
     others = own[..., None] - parts + without_both[:, labels] / 2
-    others = np.where(tested[..., None], others, 0.0)
+    return placed, np.where(tested[..., None], others, 0.0)
+
+
+def _of_other_classes(strata: Strata, others: np.ndarray, tested: np.ndarray) -> np.ndarray:
+    """Half of what other classes add to the mean of E of two tested units, summed over rows."""
     either = np.zeros((strata.n_units, strata.n_units))
-    for c, some in enumerate(members):
+    for c, some in enumerate(strata.members):
         either[:, some] = others[:, :, c].T @ tested[:, some].astype(float)
-    return placed, either + either.T
+        either[np.ix_(some, some)] = 0.0
+    either /= np.outer(strata.r, strata.r)
+    return either
 
 
 def place_mixed(
@@ -307,7 +361,7 @@ def place_mixed(
         for s in scores:
             s = s if score is None else s[..., score]
             full = [np.where(learning[:, unit[x]], np.nan, s[:, x]) for x in (above, below)]
-            _, a, b = _weighed_sums(full, [x.sum(axis=1) for x in into], apart)
+            _, a, b = _weighed_sums(full, [np.arange(len(s))], [x.sum(axis=1) for x in into], apart)
             columns.append((a @ into[0] + b @ into[1]) / mean)
         of_first, of_other = ((tested @ x)[:, None] for x in (first, other))
         counts = of_first * other + of_other * first - 2 * first * other
