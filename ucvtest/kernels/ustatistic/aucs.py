@@ -13,9 +13,9 @@ from ucvtest.kernels.ustatistic.rows import Effects, Strata
 
 VARIANCES = ("midpoint", "jackknife")
 
-ROUGH = 0.5
+ROUGH = 0.25
 """Monte-Carlo error, as a share of a variance, above which it is not used. Simulated intervals
-contained the true value from 600 learning sets on, where it is .2 to .3 for differences."""
+contained the true value from 600 learning sets on, where it is .1 to .2 for differences."""
 
 NO_VARIANCE = 1e-10
 """Jackknife variances up to here are taken for none."""
@@ -145,5 +145,6 @@ def too_rough(estimate: AucEstimate, name: str, remedy: str) -> str:
     """The status of a variance whose Monte-Carlo error is too large."""
     return (
         "too few resamples: the Monte-Carlo standard error of the variance "
-        f"({estimate.mc_se[name]:.2g}) is above half of it ({estimate.values[name]:.2g}); {remedy}"
+        f"({estimate.mc_se[name]:.2g}) is above a quarter of it ({estimate.values[name]:.2g}); "
+        f"{remedy}"
     )

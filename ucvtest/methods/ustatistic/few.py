@@ -153,7 +153,7 @@ def own_values(fits_of_learners: Sequence[FewFits]) -> list[tuple[float, float]]
 def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str]:
     """The note on the reason for the variance of few fits."""
     if options.variance != "few":
-        yield reporting.ended_early(options, options.variance, "a quarter")
+        yield reporting.ended_early(options, options.variance)
     yield from fits_in_words(few_fits)
     if few_fits.n_obs < LEAST_TRIED:
         yield Note(

@@ -244,11 +244,11 @@ def budget_of(options: UStatisticOptions) -> str:
     return f"{limit}, which max_seconds = {options.max_seconds:g} allowed,"
 
 
-def ended_early(options: UStatisticOptions, variance: str, share: str) -> Note:
+def ended_early(options: UStatisticOptions, variance: str) -> Note:
     """The note on why the variance is that of few fits."""
     return Note(
         f"The fits ended at {budget_of(options)} while the Monte-Carlo error of the {variance} "
-        f"variance was above {share} of it. The variance for few fits is used instead, from the "
+        "variance was above a quarter of it. The variance for few fits is used instead, from the "
         "same pairs of learning sets.",
         "The fits ended early: more of them would make the interval shorter.",
     )
@@ -366,10 +366,10 @@ def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
         )
 
 
-def own_value_unknown(value: str, share: str, more: str = "") -> Note:
+def own_value_unknown(value: str, more: str = "") -> Note:
     """The note on a standard error in the table of learners that is missing, or of few fits."""
     too_few = f"There are too few resamples for the standard error of {value}"
-    error = f"the Monte-Carlo error of its square is above {share} of it"
+    error = "the Monte-Carlo error of its square is above a quarter of it"
     return Note(f"{too_few}: {error}.{more}", f"{too_few}.", importance=1)
 
 
@@ -381,7 +381,7 @@ def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
             if estimates.few_per_learner
             else ""
         )
-        yield own_value_unknown("a learner's own value", "a quarter", few)
+        yield own_value_unknown("a learner's own value", few)
 
 
 def _feature_notes(sample: Sample | None) -> Iterator[str]:

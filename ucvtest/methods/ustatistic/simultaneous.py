@@ -286,7 +286,7 @@ class JoinedAucs(JoinedMany):
 
     @property
     def known(self) -> bool:
-        """Whether the variance of each difference that varies is known to half of itself."""
+        """Whether the variance of each difference that varies is known to a quarter of itself."""
         return not any(
             auc.is_rough(self.variance) and not math.isnan(auc.values["jackknife"])
             for auc in self.aucs.values()

@@ -70,7 +70,7 @@ def _notes(
     """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     yield ORDER
     if options.variance != "few":
-        yield ended_early(options, sizes.chosen("auto"), "half")
+        yield ended_early(options, sizes.chosen("auto"))
     yield from fits_in_words(few_fits)
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest

@@ -170,6 +170,6 @@ def _notes(
         math.isnan(_own_variance(learner_auc, options.variance))
         for learner_auc in estimates.per_learner
     ):
-        yield own_value_unknown("a learner's own AUC", "half")
+        yield own_value_unknown("a learner's own AUC")
     yield from tie_notes(source.ties)
     yield from max_fits_notes(options, converged=estimates.converged)
