@@ -33,7 +33,7 @@ CASES = [
     ("ustat_test", 'learner="knn:3", other="lda", n_pairs=400, variance="jackknife"'),
     (
         "ustat_test",
-        'learner="lda", n_pairs=2000, null_value=0.5, alternative="less", '
+        'learner="lda", n_pairs=400, null_value=0.5, alternative="less", '
         'variance="clipped", interval="wald"',
     ),
     ("ustat_test", 'learner="knn:5", learn_size=15, loss="log", n_pairs=200, variance="unbiased"'),

@@ -38,6 +38,11 @@ class Columns(ABC):
         """Columns of all learners."""
         return self.n_learners
 
+    @property
+    def n_paired(self) -> int:
+        """The first columns, which have effects of pairs of units."""
+        return self.n_columns
+
     @abstractmethod
     def placed(
         self,
@@ -117,6 +122,38 @@ class MeanLosses(Columns):
     def point(self, rounds: Rounds) -> np.ndarray:
         """See `Columns`."""
         return rounds.means
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceOfLosses(MeanLosses):
+    """Two learners of which the difference is asked: its column, and that of the second.
+
+    Effects of pairs are of the difference alone.
+    """
+
+    @property
+    def n_paired(self) -> int:
+        """See `Columns`."""
+        return 1
+
+    def placed(
+        self,
+        values: Sequence[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        pair: np.ndarray | None,
+    ) -> np.ndarray:
+        """See `Columns`."""
+        first, other = values
+        return np.stack([first - other, other])
+
+    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
+        """See `Columns`."""
+        return linear([0.0, 1.0] if place else [1.0, 1.0], means, self.offset)
+
+    def alike(self, placed: np.ndarray) -> bool:
+        """See `Columns`."""
+        return not placed[0].any()
 
 
 @dataclass(frozen=True, eq=False)

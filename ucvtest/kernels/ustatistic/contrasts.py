@@ -118,11 +118,12 @@ def estimate(effects: Effects, contrast: Contrast) -> Estimate:
     ]
     j = np.sum([values for values, _ in of_strata], axis=0)
     by_name = {"jackknife": j}
-    if effects.gram is not None:
+    second = effects.of_pairs(weights)
+    if effects.gram is not None and second is not None:
         # Of many learners most have no weight in a difference.
-        used = np.flatnonzero(weights)
+        used = np.flatnonzero(second)
         of_used = effects.gram[used][:, :, used]
-        inner = np.einsum("v,vkwl,w->kl", weights[used], of_used, weights[used])
+        inner = np.einsum("v,vkwl,w->kl", second[used], of_used, second[used])
         m2 = np.maximum(_crossed(inner, effects), 0.0)
         both = list(zip(j.tolist(), m2.tolist(), strict=True))
         by_name |= {
@@ -131,11 +132,12 @@ def estimate(effects: Effects, contrast: Contrast) -> Estimate:
             "midpoint": np.array([jackknife.midpoint(*x) for x in both]),
         }
     fixed = b - weights @ effects.b
-    for name, forms in effects.variances.items():
-        # Of an additive kernel a quadratic form is known, and so is its product with others.
-        of_columns = b - fixed
-        added = strata.jackknife_factor * fixed @ (2 * of_columns + fixed)
-        by_name[name] = forms @ weights @ weights + added
+    if second is not None:
+        for name, forms in effects.variances.items():
+            # Of an additive kernel a quadratic form is known, and so is its product with others.
+            of_columns = b - fixed
+            added = strata.jackknife_factor * fixed @ (2 * of_columns + fixed)
+            by_name[name] = forms @ second @ second + added
     if "unbiased" in by_name and "geometric" in by_name:
         by_name["clipped"] = np.clip(by_name["unbiased"], by_name["geometric"], j)
     values = {name: float(x[0]) for name, x in by_name.items()}
@@ -226,8 +228,10 @@ def slope(effects: Effects, contrast: Contrast) -> tuple[float, float, float]:
     """
     n, g = effects.strata.n_units, effects.strata.learn_sizes[0]
     b, by_block = _first_order(effects, contrast)
+    second = effects.of_pairs(contrast.weights)
+    assert second is not None
     with ONE_BLAS_THREAD:
-        strips = (np.tensordot(contrast.weights, tau, 1) for tau in effects.strips())
+        strips = (np.tensordot(second, tau, 1) for tau in effects.strips())
         if effects.exact:
             tau = np.concatenate(list(strips), axis=1)
             return *complete_slope(n, g + 1, b, np.tensordot(effects.weight, tau, 1)), 0.0

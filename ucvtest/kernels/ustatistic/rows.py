@@ -47,7 +47,10 @@ MOST_BYTES = 2**31
 """Most memory of the sums over pairs of units, of all columns and blocks."""
 
 ROWS_FOR_EACH = 2
-"""Fewest rows for each unit to regress phi on learning sets; coefficients of fewer are noise."""
+"""Fewest rows for each unit to regress phi on learning sets; coefficients of fewer are noise.
+
+Coefficients of half of the rows have a penalty that is worth a row for each unit. Several sets of
+one side of a split are much alike: the rows are then more than what they know of coefficients."""
 
 WAIT_FOR_EACH, LEAST_WAIT, MOST_WAIT = 10, 4_000_000, 2**28
 """Placements wait for an additive fit to this number of rows for each unit, within limits of
@@ -144,6 +147,10 @@ class AdditiveFit:
     moved: np.ndarray
     d: np.ndarray
 
+    def columns(self, number: int) -> Self:
+        """That of the first columns."""
+        return type(self)(*(x[:number] for x in (self.u, self.eta, self.moved, self.d)))
+
     def of_sets(self, strata: Strata, learning: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """phi^ (V, M) of learning sets, as numbers, and s_c (V, M) of each stratum."""
         shares = self.d / strata.r
@@ -168,7 +175,10 @@ class AdditiveFit:
 
 
 class Products(Protocol):
-    """Sums of products of residuals under two learning sets: see `unbiased` and `exact`."""
+    """Sums of products of residuals under two learning sets: see `unbiased` and `exact`.
+
+    They are of the columns that have effects of pairs.
+    """
 
     def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Rows that were added together follow, block by block."""
@@ -202,9 +212,9 @@ class Effects:
 
     `u` (V,) are complete means; `b` (V, n) and `by_block` (K, V, n) first-order effects; `weight`
     (K,) are the shares of the blocks, and `keeps` (W, K) says which are kept: all, and, of random
-    sets, all but each filled one. `error` (V, V) is the Monte-Carlo covariance of u; `gram` (V, K,
-    V, K) has the products of pair effects, by column and block; `variances` are quadratic forms (W,
-    V, V) by name.
+    sets, all but each filled one. `error` (V, V) is the Monte-Carlo covariance of u. Of the first P
+    columns alone, `gram` (P, K, P, K) has the products of pair effects, by column and block, and
+    `variances` are quadratic forms (W, P, P) by name.
     """
 
     strata: Strata
@@ -220,15 +230,20 @@ class Effects:
     rows: "Rows" = field(repr=False)
 
     def strips(self) -> Iterator[np.ndarray]:
-        """Pair effects tau (V, K, a, n), some rows after others."""
+        """Pair effects tau (P, K, a, n), some rows after others."""
         return self.rows.strips()
+
+    def of_pairs(self, weights: np.ndarray) -> np.ndarray | None:
+        """Weights (P,) of the columns that have effects of pairs; None if others have some."""
+        n_paired = self.rows.n_paired
+        return None if weights[n_paired:].any() else weights[:n_paired]
 
 
 class Rows:
     """Sums over rows, which are `exact` if they will be all learning sets, each once.
 
     `pairs` keeps sums over pairs of units, where they are not too large; `products` adds up
-    products of placements.
+    products of placements. Both are of the first `n_paired` columns, by default of all.
     """
 
     def __init__(
@@ -240,10 +255,12 @@ class Rows:
         pairs: bool = True,
         products: Products | None = None,
         n_blocks: int = N_BLOCKS,
+        n_paired: int | None = None,
     ) -> None:
         n, shape = strata.n_units, (n_columns, n_blocks)
         self.strata, self.exact, self.n_blocks = strata, exact, n_blocks
         self.n_columns, self._products = n_columns, products
+        self.n_paired = n_columns if n_paired is None else n_paired
         self.count = np.zeros(n_blocks)
         self._phi, self._learnt_phi, self._placed = (
             np.zeros(shape),
@@ -259,6 +276,8 @@ class Rows:
         """Learning sets, a bit for each unit, with phi (V, M) and draws, by block."""
         self._waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._first_fit: AdditiveFit | None = None
+        self._fits_of_halves: list[AdditiveFit] | None = None
+        shape = self.n_paired, n_blocks
         self._left, self._left_own = np.zeros(shape), np.zeros((*shape, n))
         self.pair = np.zeros((*shape, n, n)) if pairs and keeps_pairs(n, shape) else None
         """Half of the sums of pair effects of the kernel, to be symmetrised. `placements` adds
@@ -282,26 +301,31 @@ class Rows:
         """
         first = self.strata.members[0]
         phi = placed[..., first].sum(axis=-1, dtype=float) / self.strata.r[first[0]]
-        block = draw % self.n_blocks
+        self._fits_of_halves, block = None, draw % self.n_blocks
+        # Numbers of rows are exact in single precision, as are those of errors.
+        kind = np.float32 if placed.dtype.kind in "iub" else float
+        of_block = (block == np.arange(self.n_blocks)[:, None]).astype(np.float32)
+        learnt = learning.astype(np.float32)
         with ONE_BLAS_THREAD:
+            self.count += of_block.sum(axis=1)
+            self._learnt += of_block @ learnt
+            for v, of_column in enumerate(placed):
+                self._placed[v] += of_block.astype(kind) @ of_column.astype(kind, copy=False)
+            if self._together is not None:
+                for half, together in enumerate(self._together):
+                    sets = learnt[block % 2 == half]
+                    together += sets.T @ sets
             for k in np.unique(block):
                 rows = block == k
-                # Numbers of rows are exact in single precision.
-                learnt = learning[rows].astype(np.float32)
-                self.count[k] += len(learnt)
-                self._learnt[k] += learnt.sum(axis=0)
                 self._phi[:, k] += phi[:, rows].sum(axis=-1)
-                self._learnt_phi[:, k] += phi[:, rows] @ learnt
-                self._placed[:, k] += placed[:, rows].sum(axis=1, dtype=float)
-                if self._together is not None:
-                    self._together[k % 2] += learnt.T @ learnt
+                self._learnt_phi[:, k] += phi[:, rows] @ learnt[rows]
                 packed = np.packbits(learning[rows], axis=1)
                 self._of_rows[k].append((packed, phi[:, rows], draw[rows]))
         if self.pair is not None or self._products is not None:
-            self._waiting.append((placed, learning, draw))
+            self._waiting.append((placed[: self.n_paired], learning, draw))
             enough, n = LEAST_WAIT // self.strata.n_units, self.strata.n_units
             if self.pair is not None:
-                in_memory = MOST_WAIT // (n * self.n_columns * placed.itemsize)
+                in_memory = MOST_WAIT // (n * self.n_paired * placed.itemsize)
                 enough = max(enough, min(WAIT_FOR_EACH * n, in_memory))
             if sum(len(draws) for _, _, draws in self._waiting) >= enough:
                 self.settle()
@@ -324,7 +348,8 @@ class Rows:
             elif self._products is None:
                 fits = [self.fit()] * 2
             else:
-                fits = [self._fit(self._half(h)) if halved else self._flat for h in (1, 0)]
+                fits = self._of_halves() if halved else [self._flat] * 2
+            fits = [fit.columns(self.n_paired) for fit in fits]
             for placed, learning, draw in waiting:
                 if self._products is not None:
                     self._products.begin(learning, draw)
@@ -371,10 +396,11 @@ class Rows:
                 additive = phi[v][:, None] / 2 + fit.d[v]
                 for of_stratum, shift in zip(strata.members, of_strata, strict=True):
                     additive[:, of_stratum] += shift[v][:, None]
-                of_pairs = (additive * tested).T @ tested
+                additive *= tested
                 for of_stratum in strata.members:
-                    of_pairs[np.ix_(of_stratum, of_stratum)] = 0.0
-                self.pair[v, k] -= of_pairs
+                    rest = np.flatnonzero(strata.labels != strata.labels[of_stratum[0]])
+                    of_pairs = additive[:, of_stratum].T @ tested[:, rest]
+                    self.pair[v, k][np.ix_(of_stratum, rest)] -= of_pairs
 
     @property
     def _flat(self) -> AdditiveFit:
@@ -382,19 +408,19 @@ class Rows:
         none = np.zeros((self.n_columns, self.strata.n_units))
         return AdditiveFit(self.means, none, none, none)
 
-    @property
-    def _every(self) -> np.ndarray:
-        return np.arange(self.n_blocks)
-
-    def _half(self, half: int) -> np.ndarray:
-        return np.arange(half, self.n_blocks, 2)
-
     def fit(self) -> AdditiveFit:
         """The additive fit to all rows."""
-        return self._fit(self._every)
+        return self._fit(slice(None))
 
-    def _fit(self, blocks: np.ndarray) -> AdditiveFit:
-        """The additive fit to the rows of some blocks."""
+    def _of_halves(self) -> list[AdditiveFit]:
+        """For even and odd blocks the fit to the others."""
+        if self._fits_of_halves is None:
+            halves = slice(1, None, 2), slice(0, None, 2)
+            self._fits_of_halves = [self._fit(half, penalty=1.0) for half in halves]
+        return self._fits_of_halves
+
+    def _fit(self, blocks: slice, penalty: float = 0.0) -> AdditiveFit:
+        """The additive fit to the rows of some blocks; the penalty is in rows for each unit."""
         strata, count = self.strata, self.count[blocks].sum()
         share = self._learnt[blocks].sum(axis=0) / count
         u = self._phi[:, blocks].sum(axis=1) / count
@@ -408,8 +434,10 @@ class Rows:
             n, g, r = strata.n, strata.g, strata.r
             eta = response * np.divide(n * (n - 1), g * r, out=np.zeros(len(n)), where=g > 0)
         elif self._together is not None and self._is_enough(count):
-            together = self._together[sorted({k % 2 for k in blocks.tolist()})].sum(axis=0) / count
-            eta = least_squares(together - np.outer(share, share), response)
+            # Of two halves the slice has the same one as of the blocks.
+            gram = self._together[blocks].sum(axis=0) / count - np.outer(share, share)
+            gram[np.diag_indices_from(gram)] += penalty * gram.trace() / count
+            eta = least_squares(gram, response)
         else:
             # What tested units alone do to phi, as far as their mean placements tell.
             eta = -moved / strata.r
@@ -432,7 +460,7 @@ class Rows:
             if self.exact:
                 b = strata.first_order(fit.eta, fit.moved)
             else:
-                halves, left = [self._fit(self._half(h)) for h in (1, 0)], []
+                halves, left = self._of_halves(), []
                 for k in np.flatnonzero(self.count).tolist():
                     by_block[k], of_block = self._effects_of(k, halves[k % 2], fit)
                     left += of_block
@@ -440,7 +468,7 @@ class Rows:
                 error = self._error(*(np.concatenate(x, -1) for x in zip(*left, strict=True)))
             gram = None
             if self.pair is not None:
-                shape = self.n_columns, self.n_blocks
+                shape = self.n_paired, self.n_blocks
                 flat = (tau.reshape(shape[0] * shape[1], -1) for tau in self.strips(weight=weight))
                 gram = np.asarray(sum(tau @ tau.T for tau in flat)).reshape(*shape, *shape)
         keeps = np.ones((1, self.n_blocks))
@@ -513,7 +541,7 @@ class Rows:
         return covariance / (freedom * n_rows) ** 2
 
     def strips(self, *, weight: np.ndarray | None = None) -> Iterator[np.ndarray]:
-        """Pair effects tau (V, K, a, n), some rows after others.
+        """Pair effects tau (P, K, a, n), some rows after others.
 
         With the weights (K,) of the blocks they are scaled, so that the sum of their squares is M2.
         """

@@ -14,6 +14,7 @@ other half of the draws.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -90,7 +91,9 @@ class PairProducts:
                 if not len(some):
                     continue
                 moved, before, other = (
-                    _Residuals(fit.residuals(self._strata, placed[:, k, some], sets), sets)
+                    _Residuals(
+                        fit.residuals(self._strata, placed[: self._n_columns, k, some], sets), sets
+                    )
                     for k, sets in enumerate(learning[:, some])
                 )
                 both = np.tile(np.arange(len(some)), (2, 1))
@@ -182,7 +185,7 @@ class _Residuals:
     x: np.ndarray
     learning: np.ndarray
 
-    @property
+    @cached_property
     def phi(self) -> np.ndarray:
         """The mean of each row, (V, M)."""
         return np.asarray(self.x.sum(axis=-1) / (~self.learning[0]).sum())
@@ -208,8 +211,11 @@ class _Residuals:
         for start in range(0, pairs.shape[1], step):
             i, j = pairs[:, start : start + step]
             x, y = self.x[:, i], other.x[:, j]
-            x_in, y_in = (x * other.learning[j]).sum(axis=-1), (y * self.learning[i]).sum(axis=-1)
-            x_out, y_out = x.sum(axis=-1) - x_in, y.sum(axis=-1) - y_in
+            x_in, y_in = (
+                np.einsum("vpn,pn->vp", values, sets.astype(float))
+                for values, sets in ((x, other.learning[j]), (y, self.learning[i]))
+            )
+            x_out, y_out = (n - g) * self.phi[:, i] - x_in, (n - g) * other.phi[:, j] - y_in
             equal = np.tensordot(x, y, ([1, 2], [1, 2]))
             of_kinds = {
                 "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),

@@ -11,7 +11,12 @@ from ucvtest.evaluation.loss_source import FittedPredictions, GivenPredictions, 
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, bias_notes
 from ucvtest.inference.question import Question
-from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, RatioOfLosses
+from ucvtest.kernels.ustatistic.columns import (
+    Columns,
+    DifferenceOfLosses,
+    MeanLosses,
+    RatioOfLosses,
+)
 from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.rows import Strata
 from ucvtest.methods.ustatistic import few, few_ratio, ratio, reporting
@@ -225,7 +230,9 @@ def columns_of(
             *(strata, n_learners, source.function, source.target, question.clusters),
             largest=source.largest_class,
         )
-    of_losses = RatioOfLosses if learning_sets.contrast == "ratio" else MeanLosses
+    of_losses = MeanLosses
+    if n_learners == 2:
+        of_losses = RatioOfLosses if learning_sets.contrast == "ratio" else DifferenceOfLosses
     return of_losses(strata, n_learners, source.offset)
 
 

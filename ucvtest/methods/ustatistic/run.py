@@ -206,11 +206,11 @@ class Sums:
         # Comparisons of scores take longer in more blocks.
         of_losses = isinstance(columns, MeanLosses | OfMetric)
         n_blocks = blocks_for(strata.n_units) if of_losses else N_BLOCKS
-        if not keeps_pairs(strata.n_units, (columns.n_columns, n_blocks)):
+        if not keeps_pairs(strata.n_units, (columns.n_paired, n_blocks)):
             n_blocks = N_BLOCKS
-        shape = columns.n_columns, n_blocks
+        shape = columns.n_paired, n_blocks
         if many and needs_pairs and not keeps_pairs(strata.n_units, shape):
-            needed = 8 * columns.n_columns * n_blocks * strata.n_units**2 / 1e9
+            needed = 8 * columns.n_paired * n_blocks * strata.n_units**2 / 1e9
             raise ValueError(
                 f"the effects of pairs of {strata.n_units} observations take {needed:.3g} GB of "
                 f"memory here: use {arg('variance', 'jackknife')} and {arg('interval', 'wald')}"
@@ -218,8 +218,8 @@ class Sums:
         if not many:
             return cls(columns, rounds=Rounds(strata))
         if products and not exact:
-            of_pairs = PairProducts(columns.n_columns, n_blocks)
-        complete = CompleteProducts(strata, columns.n_columns) if products and exact else None
+            of_pairs = PairProducts(columns.n_paired, n_blocks)
+        complete = CompleteProducts(strata, columns.n_paired) if products and exact else None
         rows = Rows(
             strata,
             columns.n_columns,
@@ -227,6 +227,7 @@ class Sums:
             pairs=pairs,
             products=complete or of_pairs,
             n_blocks=n_blocks,
+            n_paired=columns.n_paired,
         )
         return cls(columns, rows, Rounds(strata) if few else None, of_pairs)
 

@@ -16,6 +16,7 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.kernels.ustatistic import from_pairs
+from ucvtest.kernels.ustatistic.columns import DifferenceOfLosses, MeanLosses
 from ucvtest.kernels.ustatistic.contrasts import _error_of_clipping, covariance, estimate, linear
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
@@ -351,3 +352,45 @@ def test_error_of_clipping_is_that_of_a_normal_error(unbiased):
     mean, _ = integrate.quad(squared, -4, 4, points=[at for at in bounds if abs(at) < 4])
     values = {"unbiased": unbiased, "geometric": low, "jackknife": high, "clipped": clipped}
     assert _error_of_clipping(values, scale) == pytest.approx(np.sqrt(mean), rel=0.02)
+
+
+def test_fits_to_half_of_the_rows_have_a_penalty():
+    # Without it, sets of one side of a split, which are much alike, would make them all noise.
+    n, g, rng = 12, 5, np.random.default_rng(0)
+    sets = np.concatenate([x.reshape(-1, n) for x in draw_from_halves(rng, 20, 4, n, g)])
+    rows = Rows(Strata.single(n, g), 1, pairs=False)
+    rows.add(outside(sets), sets, np.tile(np.repeat(np.arange(20), 4), 2))
+    for half, fit in enumerate(rows._of_halves()):
+        learnt = sets[np.tile(np.repeat(np.arange(20) % 2 != half, 4), 2)].astype(float)
+        phi = (losses(learnt > 0) * (1 - learnt)).sum(axis=1) / (n - g)
+        centred = learnt - learnt.mean(axis=0)
+        gram = centred.T @ centred
+        gram += gram.trace() / len(learnt) * np.eye(n)
+        response = centred.T @ (phi - phi.mean())
+        eta = np.linalg.solve(gram, response - response.mean())
+        np.testing.assert_allclose(fit.eta[0], eta - eta.mean(), atol=1e-10)
+
+
+def test_a_difference_has_a_column_of_its_own():
+    n, g, rng = 9, 3, np.random.default_rng(1)
+    l1, l2 = draw(rng, 200, n, g)[2:]
+    sets, numbers = np.concatenate([l1, l2]), np.tile(np.arange(200), 2)
+    values = [np.where(sets, 0.0, x) for x in (losses(sets), np.cos(losses(sets)))]
+    strata, found = Strata.single(n, g), {}
+    for columns in (MeanLosses(strata, 2), DifferenceOfLosses(strata, 2)):
+        products = PairProducts(columns.n_paired)
+        rows = Rows(strata, 2, products=products, n_paired=columns.n_paired)
+        rows.add(columns.placed(values, sets, numbers, None), sets, numbers)
+        effects = rows.effects()
+        for places in ((0, 1), (0,), (1,)):
+            of_places = estimate(effects, columns.contrast(places, effects.u))
+            found.setdefault(places, []).append(of_places)
+    for places, (apart, difference) in found.items():
+        assert difference.value == pytest.approx(apart.value, abs=1e-12)
+        assert difference.mc_se == pytest.approx(apart.mc_se, rel=1e-8)
+        # A learner alone has no effects of pairs.
+        names = set(apart.variances) if len(places) == 2 else {"jackknife"}
+        assert set(difference.variances) == names
+        for name in names:
+            assert difference.variances[name] == pytest.approx(apart.variances[name], rel=1e-8)
+            assert difference.errors[name] == pytest.approx(apart.errors[name], rel=1e-8)
