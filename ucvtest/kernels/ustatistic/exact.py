@@ -34,7 +34,6 @@ class CompleteProducts:
         self,
         strata: Strata,
         fit: AdditiveFit,
-        block: int,
         part: int,
         residuals: np.ndarray,
         learning: np.ndarray,

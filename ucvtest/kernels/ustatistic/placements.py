@@ -213,9 +213,10 @@ def place_classes(
     if pair is not None:
         n_blocks = pair.shape[1]
         blocks = [np.flatnonzero(draw % n_blocks == k) for k in range(n_blocks)]
+    several = len(members) > 2
     for column in range(len(placed)):
-        # What pairs with each class add to E, for each unit.
-        parts = np.zeros((*learning.shape, len(members)))
+        # What pairs with each class add to E, for each unit: of two, with the other one.
+        parts = np.zeros((*learning.shape, len(members) if several else 1))
         for c, d in np.argwhere(v):
             if column == len(scores):
                 sums = _counted(tested, blocks, into, members, c, d)
@@ -229,13 +230,17 @@ def place_classes(
                     sums = _of_units(pair_of_scores, there, blocks, pairs=pair is not None)
             across, *of_each = sums
             for (x, y), values in zip(((c, d), (d, c)), of_each, strict=True):
-                parts[:, members[x], y] += v[c, d] / strata.r[members[y][0]] * values
+                share = v[c, d] / strata.r[members[y][0]]
+                parts[:, members[x], y if several else 0] += share * values
             if pair is not None:
                 shares = v[c, d] / (strata.r[members[c][0]] * strata.r[members[d][0]])
                 for k, of_pairs in enumerate(across):
                     pair[column, k][np.ix_(members[c], members[d])] += shares * of_pairs
+        if not several:
+            placed[column] = parts[..., 0]
+            continue
         placed[column], others = _combined(strata, parts, tested)
-        if pair is not None and others is not None:
+        if pair is not None:
             for k, of_block in enumerate(blocks):
                 pair[column, k] += _of_other_classes(strata, others[of_block], tested[of_block])
     return placed
@@ -297,7 +302,7 @@ def _counted(
 
 def _combined(
     strata: Strata, parts: np.ndarray, tested: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Placements (M, n) from parts (M, n, C), and what other classes add to E of two units.
 
     The latter (M, n, C) is what those of each unit add if the other one is of a class.
@@ -311,8 +316,6 @@ def _combined(
     without_class = auc[:, None] - of_class
     own = parts.sum(axis=2)
     placed = np.where(tested, own + without_class[:, labels], 0.0)
-    if len(members) == 2:
-        return placed, None
     without_both = without_class[:, :, None] - of_class[:, None] + of_pairs
     others = own[..., None] - parts + without_both[:, labels] / 2
     return placed, np.where(tested[..., None], others, 0.0)

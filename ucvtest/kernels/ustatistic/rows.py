@@ -187,16 +187,16 @@ class Products(Protocol):
         self,
         strata: Strata,
         fit: AdditiveFit,
-        block: int,
         part: int,
         residuals: np.ndarray,
         learning: np.ndarray,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
-        """Add residuals (V, M, n) of a block; a fit belongs to each part of the blocks.
+        """Add residuals (P, M, n) of some blocks; a fit belongs to each part of the blocks.
 
-        `rows` (M,) are the numbers of the rows among those that were added together.
+        `rows` (M,) are the numbers of the rows among those that were added together, block by
+        block.
         """
 
     def close(self) -> None:
@@ -353,28 +353,30 @@ class Rows:
             for placed, learning, draw in waiting:
                 if self._products is not None:
                     self._products.begin(learning, draw)
-                for k in np.unique(draw % self.n_blocks).tolist():
-                    rows = np.flatnonzero(draw % self.n_blocks == k)
-                    sets, fit = learning[rows], fits[k % 2]
+                block = draw % self.n_blocks
+                for half, fit in enumerate(fits):
+                    rows = np.flatnonzero(block % 2 == half)
+                    rows = rows[np.argsort(block[rows], kind="stable")]
+                    sets = learning[rows]
                     residuals = fit.residuals(self.strata, placed[:, rows], sets)
                     if self.pair is not None:
-                        self._add_pairs(k, residuals, sets.astype(float), fit)
+                        self._add_pairs(block[rows], residuals, sets.astype(float), fit)
                     if self._products is not None:
-                        part = 0 if not halved else k % 2
+                        part = half if halved else 0
                         self._products.add(
-                            self.strata, fit, k, part, residuals, sets, draw[rows], rows
+                            self.strata, fit, part, residuals, sets, draw[rows], rows
                         )
             if self._products is not None:
                 self._products.close()
 
     def _add_pairs(
-        self, k: int, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
+        self, block: np.ndarray, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
     ) -> None:
         """Pair effects of residuals X = P - A: all are in one product with learning sets.
 
         For H_j = w_j X_bar/2 + t_j X_j/r the sum of L'H + (L'H)' is that of w_i w_j X_bar +
         (w_i t_j X_j + t_i w_j X_i)/r. Of two strata the kernel at the pair is in `pair` already,
-        and A is taken from it.
+        and A is taken from it. Rows are block by block.
         """
         assert self.pair is not None
         strata, first = self.strata, self.strata.members[0]
@@ -385,13 +387,17 @@ class Rows:
         sets = learnt.T.astype(kind, copy=False)
         tested = (1 - learnt) / strata.r if several else learnt
         phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
+        blocks = [(k, slices_of(block, k)) for k in np.unique(block).tolist()]
         for v, rows in enumerate(residuals):
             shares = rows / strata.r
             mean = (shares[:, first] if several else shares).sum(axis=1)
-            self._left[v, k] += mean.sum()
-            self._left_own[v, k] += mean @ learnt + shares.sum(axis=0)
+            for k, some in blocks:
+                self._left[v, k] += mean[some].sum()
+                self._left_own[v, k] += mean[some] @ learnt[some] + shares[some].sum(axis=0)
             shares += learnt * (mean / 2)[:, None]
-            self.pair[v, k] += sets @ shares.astype(kind, copy=False)
+            shares = shares.astype(kind, copy=False)
+            for k, some in blocks:
+                self.pair[v, k] += sets[:, some] @ shares[some]
             if several:
                 additive = phi[v][:, None] / 2 + fit.d[v]
                 for of_stratum, shift in zip(strata.members, of_strata, strict=True):
@@ -399,8 +405,9 @@ class Rows:
                 additive *= tested
                 for of_stratum in strata.members:
                     rest = np.flatnonzero(strata.labels != strata.labels[of_stratum[0]])
-                    of_pairs = additive[:, of_stratum].T @ tested[:, rest]
-                    self.pair[v, k][np.ix_(of_stratum, rest)] -= of_pairs
+                    for k, some in blocks:
+                        of_pairs = additive[some][:, of_stratum].T @ tested[some][:, rest]
+                        self.pair[v, k][np.ix_(of_stratum, rest)] -= of_pairs
 
     @property
     def _flat(self) -> AdditiveFit:
@@ -573,6 +580,11 @@ class Rows:
                 factor = np.where(different, single[some, None] * single / 2, within)
                 tau *= np.sqrt(factor) * weight[:, None, None]
             yield tau
+
+
+def slices_of(block: np.ndarray, k: int) -> slice:
+    """The rows of a block, where they are block by block."""
+    return slice(*np.searchsorted(block, [k, k + 1]).tolist())
 
 
 def blocks_for(n_units: int) -> int:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata, slices_of
 
 CELLS = 1_000_000
 """Placements of a column that are multiplied at a time."""
@@ -35,7 +35,7 @@ class PairProducts:
         self, n_columns: int, n_blocks: int = N_BLOCKS, *, pairs: np.ndarray | None = None
     ) -> None:
         self._known_pairs = pairs
-        self._pairs, self._block_of_pair = np.zeros((2, 0), dtype=int), np.zeros(0, dtype=int)
+        self._pairs, self._n_rows = np.zeros((2, 0), dtype=int), 0
         self._n_columns, self._n_blocks = n_columns, n_blocks
         self._parts: list[dict[str, np.ndarray]] = []
         self._open: dict[int, dict[str, np.ndarray]] = {}
@@ -55,13 +55,12 @@ class PairProducts:
         """See `rows.Products`."""
         known = self._known_pairs
         self._pairs = _pairs_of_draws(learning, draw) if known is None else known
-        self._block_of_pair = draw[self._pairs[0]] % self._n_blocks
+        self._n_rows = len(draw)
 
     def add(
         self,
         strata: Strata,
         fit: AdditiveFit,
-        block: int,
         part: int,
         residuals: np.ndarray,
         learning: np.ndarray,
@@ -69,19 +68,25 @@ class PairProducts:
         rows: np.ndarray,
     ) -> None:
         """See `rows.Products`: all pairs of disjoint sets of one draw."""
-        self._strata, self._fits[block] = strata, (fit, part)
-        sums = self._open.setdefault(part, self._zeros())
-        of_rows = _Residuals(residuals, learning)
-        b = strata.first_order(fit.eta, fit.moved)
-        sums["count"][block] += len(draw)
-        sums["mean"][block] += of_rows.phi.sum(axis=1)
-        crossed = b @ of_rows.effect(strata).T
-        factor = strata.jackknife_factor[0]
-        sums["linear"][block] += factor * (len(draw) * b @ b.T + crossed + crossed.T)
-        pairs = np.searchsorted(rows, self._pairs[:, self._block_of_pair == block])
-        sums["pairs"][block] += pairs.shape[1]
-        for name, value in of_rows.products(of_rows, pairs, 0).items():
-            sums[name][block] += value
+        sums, block = self._open.setdefault(part, self._zeros()), draw % self._n_blocks
+        of_rows, b = _Residuals(residuals, learning), strata.first_order(fit.eta, fit.moved)
+        self._strata, factor = strata, strata.jackknife_factor[0]
+        for k in np.unique(block).tolist():
+            some = slices_of(block, k)
+            self._fits[k] = fit, part
+            sums["count"][k] += some.stop - some.start
+            sums["mean"][k] += of_rows.phi[:, some].sum(axis=1)
+            crossed = b @ of_rows.effect(strata, some).T
+            squares = (some.stop - some.start) * b @ b.T
+            sums["linear"][k] += factor * (squares + crossed + crossed.T)
+        place = np.full(self._n_rows, -1)
+        place[rows] = np.arange(len(rows))
+        pairs = place[self._pairs]
+        pairs = pairs[:, pairs[0] >= 0]
+        pairs = pairs[:, np.argsort(block[pairs[0]], kind="stable")]
+        sums["pairs"] += np.bincount(block[pairs[0]], minlength=self._n_blocks)
+        for name, value in of_rows.products(of_rows, pairs, 0, block[pairs[0]]).items():
+            sums[name][: len(value)] += value
 
     def close(self) -> None:
         """See `rows.Products`; the change of products when an observation is shared."""
@@ -98,8 +103,8 @@ class PairProducts:
                 )
                 both = np.tile(np.arange(len(some)), (2, 1))
                 sums = self._open[part]
-                sums["exchange"][block] += moved.products(other, both, 1)["product"]
-                sums["exchange"][block] -= before.products(other, both, 0)["product"]
+                sums["exchange"][block] += moved.products(other, both, 1)["product"][0]
+                sums["exchange"][block] -= before.products(other, both, 0)["product"][0]
                 sums["exchanges"][block] += len(some)
         self._parts += self._open.values()
         self._open, self._fits, self._exchanged = {}, {}, []
@@ -190,23 +195,31 @@ class _Residuals:
         """The mean of each row, (V, M)."""
         return np.asarray(self.x.sum(axis=-1) / (~self.learning[0]).sum())
 
-    def effect(self, strata: Strata) -> np.ndarray:
-        """First-order effects (V, n), summed over the rows."""
-        own = self.phi @ self.learning + self.x.sum(axis=1) / strata.r
-        effect: np.ndarray = own - (strata.g + 1) / strata.n * self.phi.sum(axis=1)[:, None]
+    def effect(self, strata: Strata, rows: slice) -> np.ndarray:
+        """First-order effects (V, n), summed over some rows."""
+        phi = self.phi[:, rows]
+        own = phi @ self.learning[rows] + self.x[:, rows].sum(axis=1) / strata.r
+        effect: np.ndarray = own - (strata.g + 1) / strata.n * phi.sum(axis=1)[:, None]
         return effect
 
     def products(
-        self, other: "_Residuals", pairs: np.ndarray, overlap: int
+        self,
+        other: "_Residuals",
+        pairs: np.ndarray,
+        overlap: int,
+        block: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
-        """Sums (V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
+        """Sums (K, V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
 
-        By where t and t' lie: different and outside both sets (product); one of them inside the
-        other set (crossed); equal (diagonal); both inside the other set (swapped).
+        Pairs are block by block, or of one. By where t and t' lie: different and outside both sets
+        (product); one of them inside the other set (crossed); equal (diagonal); both inside the
+        other set (swapped).
         """
         n, g = self.learning.shape[1], int(self.learning[0].sum())
         n_out, n_in = n - 2 * g + overlap, max(g - overlap, 1)
-        sums = {name: np.zeros((len(self.x), len(self.x))) for name in _KINDS}
+        block = np.zeros(pairs.shape[1], dtype=int) if block is None else block
+        shape = int(block.max(initial=0)) + 1, len(self.x), len(self.x)
+        sums = {name: np.zeros(shape) for name in _KINDS}
         step = max(1, CELLS // n)
         for start in range(0, pairs.shape[1], step):
             i, j = pairs[:, start : start + step]
@@ -216,15 +229,19 @@ class _Residuals:
                 for values, sets in ((x, other.learning[j]), (y, self.learning[i]))
             )
             x_out, y_out = (n - g) * self.phi[:, i] - x_in, (n - g) * other.phi[:, j] - y_in
-            equal = np.tensordot(x, y, ([1, 2], [1, 2]))
-            of_kinds = {
-                "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
-                "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
-                "diagonal": equal / max(n_out, 1),
-                "swapped": x_in @ y_in.T / n_in**2,
-            }
-            for name, value in of_kinds.items():
-                sums[name] += (value + value.T) / 2
+            of_step = block[start : start + step]
+            for k in np.unique(of_step).tolist():
+                some = (slice(None), slices_of(of_step, k))
+                a_in, a_out, b_in, b_out = x_in[some], x_out[some], y_in[some].T, y_out[some].T
+                equal = np.tensordot(x[some], y[some], ([1, 2], [1, 2]))
+                of_kinds = {
+                    "product": (a_out @ b_out - equal) / max(n_out * (n_out - 1), 1),
+                    "crossed": (a_in @ b_out + a_out @ b_in) / (2 * n_in * max(n_out, 1)),
+                    "diagonal": equal / max(n_out, 1),
+                    "swapped": a_in @ b_in / n_in**2,
+                }
+                for name, value in of_kinds.items():
+                    sums[name][k] += (value + value.T) / 2
         return sums
 
 
@@ -265,11 +282,11 @@ class OverlapSums:
             residuals = _Residuals(x, sets)
             pairs = np.arange(len(rows)).reshape(2, -1)
             for name, value in residuals.products(residuals, pairs, overlap).items():
-                sums[name][k] += value[0, 0]
+                sums[name][k] += value[0, 0, 0]
             sums["pairs"][k] += len(some)
             sums["count"][k] += len(rows)
             sums["mean"][k] += residuals.phi.sum()
-            sums["effect"][k] += residuals.effect(self._strata)[0]
+            sums["effect"][k] += residuals.effect(self._strata, slice(None))[0]
 
     def kappas(self) -> np.ndarray:
         """Estimates of kappa_c from each block with draws, (K', number of values)."""
