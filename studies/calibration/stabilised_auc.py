@@ -22,7 +22,7 @@ from ucvtest.advice.calibration import calibration_table
 from ucvtest.data.class_sizes import Shape
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
-from ucvtest.kernels.ustatistic.contrasts import Contrast
+from ucvtest.kernels.ustatistic.contrasts import Contrast, estimate
 from ucvtest.kernels.ustatistic.rows import Effects, Rows
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
@@ -142,7 +142,7 @@ def slope_of(effects: Effects, contrast: Sequence[float], n_groups: int = GROUPS
 def intervals(effects: Effects, name: str) -> dict[str, Any]:
     """The default interval and the stabilised one."""
     contrast = CONTRASTS[name]
-    answer = AucEstimate.of(effects, Contrast(np.array(contrast)))
+    answer = AucEstimate.of(effects.strata, estimate(effects, Contrast(np.array(contrast))))
     se = math.sqrt(answer.values["midpoint"] + answer.mc_se_estimate**2)
     beta, least = slope_of(effects, contrast), -1.0 if name == "difference" else 0.0
     bent = StabilisedT(answer.auc, se, answer.df, beta, least, 1.0)

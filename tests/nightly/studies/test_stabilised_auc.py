@@ -8,7 +8,7 @@ import pytest
 from studies.calibration import stabilised_auc
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import Ranked
-from ucvtest.kernels.ustatistic.contrasts import Contrast
+from ucvtest.kernels.ustatistic.contrasts import Contrast, estimate
 from ucvtest.kernels.ustatistic.placements import two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 
@@ -34,7 +34,7 @@ def complete(scores, kept):
     placed = columns.placed([np.array(each) for each in values], sets, draw, rows.pair)
     rows.add(placed, sets, draw)
     effects = rows.effects()
-    return effects, AucEstimate.of(effects, Contrast(np.array(CONTRAST)))
+    return effects, AucEstimate.of(effects.strata, estimate(effects, Contrast(np.array(CONTRAST))))
 
 
 def test_slope_is_that_of_the_estimates_with_one_observation_left_out():

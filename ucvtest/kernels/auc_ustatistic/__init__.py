@@ -27,6 +27,7 @@ from ucvtest.kernels.ustatistic.aucs import (
     too_rough,
 )
 from ucvtest.kernels.ustatistic.columns import Columns, Ranked, RankedClusters, RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 
@@ -173,7 +174,7 @@ def from_scores(
     sums.add(placed, units.learnt, units.draw)
     effects = sums.effects()
     places = tuple(range(len(ranked)))
-    found = AucEstimate.of(effects, columns.contrast(places, effects.u))
+    found = AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
     return _by_name(found, columns, placed, units, several=several)
 
 

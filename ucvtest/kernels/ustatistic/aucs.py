@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.contrasts import Contrast, estimate
-from ucvtest.kernels.ustatistic.rows import Effects, Strata
+from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate
+from ucvtest.kernels.ustatistic.rows import Strata
 
 VARIANCES = ("midpoint", "jackknife")
 
@@ -62,9 +62,8 @@ class AucEstimate:
     mc_se_estimate: float
 
     @classmethod
-    def of(cls, effects: Effects, contrast: Contrast) -> Self:
-        """From the effects of columns."""
-        strata, found = effects.strata, estimate(effects, contrast)
+    def of(cls, strata: Strata, found: Estimate) -> Self:
+        """From the estimate of a contrast."""
         jackknife = found.variances["jackknife"]
         varies = jackknife > NO_VARIANCE
         values, errors = (

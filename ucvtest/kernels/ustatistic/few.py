@@ -190,7 +190,12 @@ class Rounds:
     def estimate(self, contrast: Contrast) -> FewFits:
         """The estimate of a contrast, whose point are the means of the fits, or these means."""
         tested, fits, sets = self.tables
-        tested, fits = (np.tensordot(contrast.weights, x, 1) for x in (tested, fits))
+        # Of many columns most have no weight.
+        used = np.flatnonzero(contrast.weights)
+        tested, fits = (
+            sum((contrast.weights[v] * x[v] for v in used), np.zeros(x.shape[1:]))
+            for x in (tested, fits)
+        )
         if np.any(contrast.fixed):
             fixed = np.broadcast_to(contrast.fixed, tested.shape[1:])
             tested, fits = tested + fixed, fits + sets.mean_of_tested(fixed)

@@ -299,8 +299,8 @@ class Rows:
 
         `draw` (M,) numbers the independent draws that rows came in, from 0 on without gaps.
         """
-        first = self.strata.members[0]
-        phi = placed[..., first].sum(axis=-1, dtype=float) / self.strata.r[first[0]]
+        some, first = self.strata.parts[0], self.strata.members[0][0]
+        phi = placed[..., some].sum(axis=-1, dtype=float) / self.strata.r[first]
         self._fits_of_halves, block = None, draw % self.n_blocks
         # Numbers of rows are exact in single precision, as are those of errors.
         kind = np.float32 if placed.dtype.kind in "iub" else float

@@ -16,6 +16,7 @@ from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import Ranked
+from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.influence.options import Layout
@@ -73,6 +74,8 @@ def draw_shares(
     effects = sums.effects()
     each: Sequence[tuple[int, ...]] = [(0, 1), (0,), (1,)] if source.paired else [(0,)]
     return tuple(
-        HalfSampleShare.of(AucEstimate.of(effects, columns.contrast(places, effects.u)))
+        HalfSampleShare.of(
+            AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
+        )
         for places in each
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
 from ucvtest.kernels.ustatistic.columns import Places
-from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, estimate, slope
+from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, slope
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
 from ucvtest.methods.ustatistic.run import Sums
@@ -91,17 +91,17 @@ class UStatisticEstimates:
     @classmethod
     def of(cls, sums: Sums, places: Places, variance: str, *, converged: bool = True) -> Self:
         """From the sums so far."""
-        effects, columns = sums.effects(), sums.columns
-        contrast = columns.contrast(places, effects.u)
+        effects, strata = sums.effects(), sums.columns.strata
         estimates = cls(
-            MonteCarloEstimates.of(estimate(effects, contrast)),
+            MonteCarloEstimates.of(sums.estimate(places)),
             variance,
             sums.n_rows // 2,
             converged,
             of_each(sums, places),
         )
-        has_slope = effects.gram is not None and len(columns.strata.learn_sizes) == 1
-        return replace(estimates, slope=slope(effects, contrast)) if has_slope else estimates
+        if effects.gram is None or len(strata.learn_sizes) > 1:
+            return estimates
+        return replace(estimates, slope=slope(effects, sums.contrast(places)))
 
     @cached_property
     def shape(self) -> Shape:
@@ -113,9 +113,7 @@ def of_each(sums: Sums, places: Places) -> tuple[FirstOrderEstimate, ...]:
     """The estimates of each of two learners alone."""
     if len(places) == 1:
         return ()
-    effects = sums.effects()
-    each = [sums.columns.contrast((place,), effects.u) for place in places]
-    return tuple(FirstOrderEstimate.of(estimate(effects, contrast)) for contrast in each)
+    return tuple(FirstOrderEstimate.of(sums.estimate((place,))) for place in places)
 
 
 def excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
@@ -158,11 +156,8 @@ class FewFitsEstimates:
     @classmethod
     def of(cls, sums: Sums, places: Places) -> Self:
         """From the rounds that were kept."""
-        rounds, columns = sums.rounds, sums.columns
-        assert rounds is not None
-        each = [places] if len(places) == 1 else [places, *((place,) for place in places)]
-        first, *others = (rounds.estimate(columns.of_rounds(x, rounds)) for x in each)
-        return cls(first, tuple(others))
+        own = tuple(sums.few_fits((place,)) for place in places) if len(places) > 1 else ()
+        return cls(sums.few_fits(places), own)
 
 
 # ------------------------------------------------------------------------------------ of ratios
@@ -191,10 +186,9 @@ class RatioEstimates:
     @classmethod
     def of(cls, sums: Sums, *, converged: bool = True) -> Self:
         """From the sums so far."""
-        effects, combined = sums.effects(), None
-        contrast = sums.columns.contrast((0, 1), effects.u)
-        if _exists(contrast):
-            found = estimate(effects, contrast)
+        combined = None
+        if _exists(sums.contrast((0, 1))):
+            found = sums.estimate((0, 1))
             combined = Combined(FirstOrderEstimate.of(found), found.b)
         return cls(of_each(sums, (0, 1)), combined, sums.n_rows // 2, converged)
 
@@ -212,11 +206,10 @@ class FewFitsRatio:
     @classmethod
     def of(cls, sums: Sums) -> Self:
         """From the rounds that were kept."""
-        rounds, columns = sums.rounds, sums.columns
-        assert rounds is not None
-        first, other = (rounds.estimate(columns.of_rounds((k,), rounds)) for k in (0, 1))
-        contrast = columns.of_rounds((0, 1), rounds)
-        return cls((first, other), rounds.estimate(contrast) if _exists(contrast) else None)
+        assert sums.rounds is not None
+        exists = _exists(sums.columns.of_rounds((0, 1), sums.rounds))
+        own = sums.few_fits((0,)), sums.few_fits((1,))
+        return cls(own, sums.few_fits((0, 1)) if exists else None)
 
 
 def _exists(contrast: Contrast) -> bool:
@@ -266,8 +259,7 @@ class AucEstimates:
 
 def auc_of(sums: Sums, places: Places) -> AucEstimate:
     """The AUC of a learner, or the difference of two."""
-    effects = sums.effects()
-    return AucEstimate.of(effects, sums.columns.contrast(places, effects.u))
+    return AucEstimate.of(sums.columns.strata, sums.estimate(places))
 
 
 def has_enough(sums: Sums, sizes: AnySizes) -> bool:

@@ -17,7 +17,6 @@ from ucvtest.kernels.ustatistic.columns import (
     MeanLosses,
     RatioOfLosses,
 )
-from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.rows import Strata
 from ucvtest.methods.ustatistic import few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import few as auc_few
@@ -151,13 +150,12 @@ class PairedRun:
 
     def _excess(self, sums: Sums) -> float:
         """The Monte-Carlo error as a multiple of what "auto" allows."""
-        options, sizes, effects = self.options, self.learning_sets.sizes, None
+        options, sizes = self.options, self.learning_sets.sizes
         if not isinstance(sizes, Sizes):
             if not has_enough(sums, sizes):
                 return math.inf
             return auc_of(sums, self.places).excess(options.variance, options.tol)
-        effects = sums.effects()
-        found = estimate(effects, sums.columns.contrast(self.places, effects.u))
+        found = sums.estimate(self.places)
         monte_carlo = MonteCarloEstimates.of(found)
         if not self.is_ratio:
             return excess(monte_carlo, options.variance, options.tol)

@@ -17,9 +17,10 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, Ranked
+from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, Places, Ranked
+from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, estimate
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
-from ucvtest.kernels.ustatistic.few import Rounds
+from ucvtest.kernels.ustatistic.few import FewFits, Rounds
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for, keeps_pairs
 from ucvtest.kernels.ustatistic.unbiased import PairProducts
 from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, AnySizes
@@ -186,6 +187,8 @@ class Sums:
     n_draws: int = 0
     n_rows: int = 0
     _effects: Effects | None = field(default=None, repr=False)
+    _estimates: dict[Places, Estimate] = field(default_factory=dict, repr=False)
+    _few: dict[Places, FewFits] = field(default_factory=dict, repr=False)
     thread: ThreadPoolExecutor | None = field(default=None, repr=False)
     _pending: Future[None] | None = field(default=None, repr=False)
 
@@ -235,6 +238,8 @@ class Sums:
         """Add rows, in the background where there is a thread."""
         self.wait()
         self._effects = None
+        self._estimates.clear()
+        self._few.clear()
         n_rows = len(drawn.draw)
         if not n_rows:
             return
@@ -277,6 +282,7 @@ class Sums:
         """Keep the rounds of a step, of which both sets are there; see `OneByOne`."""
         assert self.rounds is not None
         columns = self.columns
+        self._few.clear()
         if isinstance(columns, OfMetric):
             columns.pool(values, learning, row_by_row=True)
             # How many rows come at a time depends on how long they take: no number may.
@@ -310,6 +316,26 @@ class Sums:
             assert self.rows is not None
             self._effects = self.rows.effects()
         return self._effects
+
+    def contrast(self, places: Places) -> Contrast:
+        """One learner, or the first less the second, at the means so far."""
+        return self.columns.contrast(places, self.effects().u)
+
+    def estimate(self, places: Places) -> Estimate:
+        """From the rows so far; several tests ask about one learner, or two."""
+        effects = self.effects()
+        if places not in self._estimates:
+            self._estimates[places] = estimate(effects, self.contrast(places))
+        return self._estimates[places]
+
+    def few_fits(self, places: Places) -> FewFits:
+        """The same from the rounds so far."""
+        self.wait()
+        assert self.rounds is not None
+        if places not in self._few:
+            contrast = self.columns.of_rounds(places, self.rounds)
+            self._few[places] = self.rounds.estimate(contrast)
+        return self._few[places]
 
     def wait(self) -> None:
         """Wait for rows that are being added."""

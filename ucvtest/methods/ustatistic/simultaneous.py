@@ -17,7 +17,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.finish import finish
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.aucs import AucEstimate, NoVariance
-from ucvtest.kernels.ustatistic.contrasts import Estimate, covariance, estimate, slope
+from ucvtest.kernels.ustatistic.contrasts import Estimate, covariance, slope
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, FewFits, Rounds
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
@@ -172,15 +172,13 @@ class JoinedMany(Joined):
     @cached_property
     def covariance(self) -> np.ndarray:
         """See `Joined`."""
-        effects, columns = self.sums.effects(), self.sums.columns
-        each = [columns.contrast((place,), effects.u) for place in range(self.n_learners)]
-        return covariance(effects, each)
+        contrasts = [self.sums.contrast((place,)) for place in range(self.n_learners)]
+        return covariance(self.sums.effects(), contrasts)
 
     @cached_property
     def found(self) -> dict[Places, Estimate]:
         """The estimates of all pairs."""
-        effects, columns = self.sums.effects(), self.sums.columns
-        return {pair: estimate(effects, columns.contrast(pair, effects.u)) for pair in self.pairs}
+        return {pair: self.sums.estimate(pair) for pair in self.pairs}
 
 
 class JoinedLosses(JoinedMany):
@@ -252,9 +250,8 @@ class JoinedLosses(JoinedMany):
         """See `Joined`."""
         if interval.name != "stabilised":
             return None
-        effects, columns = self.sums.effects(), self.sums.columns
         slopes = {
-            pair: slope(effects, columns.contrast(pair, effects.u))
+            pair: slope(self.sums.effects(), self.sums.contrast(pair))
             if self.found[pair].variances[self.variance] > 0
             else (0.0, 0.0, 0.0)
             for pair in self.pairs
@@ -336,7 +333,7 @@ class JoinedFew(Joined):
 
     def few_fits(self, places: Places) -> FewFits:
         """Of one learner, or of the difference of two."""
-        return self.rounds.estimate(self.sums.columns.of_rounds(places, self.rounds))
+        return self.sums.few_fits(places)
 
     @cached_property
     def differences(self) -> dict[Places, FewFits]:

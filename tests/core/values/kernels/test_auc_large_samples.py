@@ -8,6 +8,7 @@ from tests.support.samples import breast_cancer, rows_class_by_class
 from ucvtest.kernels.ustatistic import rows as rows_module
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import Ranked
+from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.ustatistic import simultaneous
@@ -54,18 +55,18 @@ def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings, monkeypatch
     np.testing.assert_allclose(many.means, aucs.mean(axis=1), atol=1e-12)
     of_few, of_many = few.effects(), many.effects()
     for places in ((0,), (1,), (0, 1)):
-        expected, estimate = (
-            AucEstimate.of(effects, columns.contrast(places, effects.u))
+        expected, auc = (
+            AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
             for effects in (of_few, of_many)
         )
-        error = np.hypot(estimate.mc_se_estimate, expected.mc_se_estimate)
-        assert abs(estimate.auc - expected.auc) < 4 * error
-        errors = [each.mc_se["jackknife"] for each in (estimate, expected)]
-        difference = estimate.values["jackknife"] - expected.values["jackknife"]
+        error = np.hypot(auc.mc_se_estimate, expected.mc_se_estimate)
+        assert abs(auc.auc - expected.auc) < 4 * error
+        errors = [each.mc_se["jackknife"] for each in (auc, expected)]
+        difference = auc.values["jackknife"] - expected.values["jackknife"]
         assert abs(difference) < 4 * np.hypot(*errors)
-        assert errors[0] < 0.1 * estimate.values["jackknife"]
-        assert np.isnan(estimate.values["midpoint"])
-        assert np.isnan(estimate.pair_effects)
+        assert errors[0] < 0.1 * auc.values["jackknife"]
+        assert np.isnan(auc.values["midpoint"])
+        assert np.isnan(auc.pair_effects)
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):

@@ -9,6 +9,7 @@ from tests.oracles import clusters as oracle
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import hand_till
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
@@ -159,7 +160,9 @@ class TestFromScores:
                 placed = columns.placed([scores[rows]], sets[rows], draw, None)
                 sums.add(placed, sets[rows], draw)
             effects = sums.effects()
-            found.append(AucEstimate.of(effects, columns.contrast((0,), effects.u)))
+            found.append(
+                AucEstimate.of(effects.strata, estimate(effects, columns.contrast((0,), effects.u)))
+            )
         whole, in_parts = found
         assert in_parts.auc == pytest.approx(whole.auc)
         assert in_parts.jackknife == pytest.approx(whole.jackknife)
