@@ -16,6 +16,7 @@ from ucvtest.data.positive_class import json_label
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
+from ucvtest.losses.linearised import parts_where_tested
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
@@ -234,12 +235,12 @@ class GivenPredictions(PrecomputedLosses):
 
     def __init__(self, observed: LossDifference, rows: LossDifference) -> None:
         super().__init__(observed)
-        self._rows = rows
+        self._rows, self.parts = rows, parts_where_tested(rows.losses)
         self._row_starts = np.concatenate([[0], np.cumsum(rows.design.n_tested)])
         losses, metric = rows.losses, rows.losses.metric
         assert losses.predictions is not None
-        places = [place for place in (rows.learner, rows.other) if place is not None]
-        self._predictions = [losses.predictions[place] for place in places]
+        self.places = tuple(place for place in (rows.learner, rows.other) if place is not None)
+        self._predictions = [losses.predictions[place] for place in self.places]
         self.target, self.largest_class = np.asarray(losses.target), 0
         self.function: FunctionOfMeans | MetricOfSets
         if isinstance(metric, SurvivalMetric):

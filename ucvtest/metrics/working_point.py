@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -101,21 +102,27 @@ class PooledParts:
     """The means of the parts over all observations tested so far, for one learner."""
 
     def __init__(self, metric_of_means: FunctionOfMeans, target: np.ndarray) -> None:
-        self._function, self._target = metric_of_means, target
+        self.function, self._target = metric_of_means, target
         self._sums: list[np.ndarray] = []
         self._n_tested = 0
+
+    def about(self, metric_of_means: FunctionOfMeans) -> "PooledParts":
+        """The same parts, of another metric."""
+        pooled = copy(self)
+        pooled.function = metric_of_means
+        return pooled
 
     @property
     def means(self) -> np.ndarray:
         """The means: shares (C, C) of a confusion matrix, or means of numbers (k,)."""
-        if isinstance(self._function, Moments):
+        if isinstance(self.function, Moments):
             return np.asarray(self._total[-1])
         return self._total
 
     @property
     def directions(self) -> np.ndarray | None:
         """Directions of the covariance of the parts of an observation; see `second_order`."""
-        if isinstance(self._function, Moments):
+        if isinstance(self.function, Moments):
             means = self.means
             return directions_of_covariance(self._total[:-1] - np.outer(means, means))
         return directions_of_table(self.means)
@@ -123,7 +130,7 @@ class PooledParts:
     @property
     def errors(self) -> np.ndarray | None:
         """See `FunctionOfMeans`."""
-        if self._function.own is None or not isinstance(self._function, Moments):
+        if self.function.own is None or not isinstance(self.function, Moments):
             return None
         assert self.directions is not None
         return self.directions / math.sqrt(self._n_tested)
@@ -144,12 +151,12 @@ class PooledParts:
         """Add the tested observations of some rows (R, n), or remove them if the sign is -1."""
         n_tested = int(np.count_nonzero(testing))
         self._n_tested += sign * n_tested
-        if isinstance(self._function, Moments):
+        if isinstance(self.function, Moments):
             # Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row.
             for rows in _row_slices(predictions, row_by_row=row_by_row):
                 batch = predictions[rows]
                 every = np.tile(self._target, len(batch))
-                numbers = self._function.numbers(every, batch.ravel()).reshape(*batch.shape, -1)
+                numbers = self.function.numbers(every, batch.ravel()).reshape(*batch.shape, -1)
                 numbers = np.where(testing[rows][..., None], numbers, 0.0)
                 products = numbers.transpose(0, 2, 1) @ numbers
                 sums = np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1)
@@ -157,7 +164,7 @@ class PooledParts:
             return
         every = np.broadcast_to(self._target, testing.shape)[testing]
         # Numbers of rows, which add up without error.
-        counts = np.rint(2 * n_tested * self._function.means(every, predictions[testing])) / 2
+        counts = np.rint(2 * n_tested * self.function.means(every, predictions[testing])) / 2
         total = sign * counts + (self._sums[0][0] if self._sums else 0.0)
         self._sums = [total[None]]
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ucvtest.common.memo import memoised
 from ucvtest.evaluation.loss_source import FittedPredictions, GivenPredictions, LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import OF_EXPECTED_PARTS, bias_notes
@@ -40,7 +41,7 @@ from ucvtest.methods.ustatistic.function_of_means import (
     with_rule,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.metric_columns import OfMetric, columns_of_metric
+from ucvtest.methods.ustatistic.metric_columns import OfCells, OfMetric, columns_of_metric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
@@ -54,10 +55,14 @@ from ucvtest.methods.ustatistic.run import (
 )
 from ucvtest.methods.ustatistic.sizes import NEED_PAIR_EFFECTS, Sizes
 from ucvtest.metrics.ranks import AUC_NAME
+from ucvtest.metrics.working_point import PartsOfTested
 from ucvtest.results.result import TestResult
 from ucvtest.stats.jackknife import has_pair_effects
 
 METHOD_NAME = "ustatistic"
+
+KEPT_BYTES = 2**28
+"""Most memory of the sums that are kept for other metrics of the same predictions."""
 
 OfMean = UStatisticEstimates | FewFitsEstimates
 
@@ -103,6 +108,9 @@ class PairedRun:
             sums.apart = pairs is not None and sums.rounds is not None
             fitting = replace(sampler, one_by_one=pairs)
             converged = collect(fitting, options, sums, self._stages(), lambda: self._excess(sums))
+            return of_sums(sums, pairs, converged=converged)
+
+        def of_sums(sums: Sums, pairs: OneByOne | None = None, *, converged: bool) -> Estimates:
             if options.variance == "few":
                 if pairs is not None:
                     pairs.check_enough()
@@ -110,6 +118,13 @@ class PairedRun:
             return self._of_many(sums, converged=converged)
 
         in_rounds = in_pairs_of(self.learning_sets) and options.n_pairs != "exact"
+        if isinstance(source, GivenPredictions) and isinstance(sums.columns, OfCells):
+            known = memoised(source.parts, _no_sums)
+            key = source.places, sums.columns.width, sums.kind
+            if key in known:
+                return of_sums(known[key].about(sums.columns), converged=True)
+            if sums.n_bytes + sum(others.n_bytes for others in known.values()) <= KEPT_BYTES:
+                known[key] = sums
         if not (source.one_by_one and in_rounds):
             return estimated(None)
         of_rows = np.asarray if isinstance(sizes, Sizes) else sizes.of_rows
@@ -199,6 +214,11 @@ class PairedRun:
         if not isinstance(sums.columns, OfMetric):
             return found
         return of_metric(self.question, sums, found, self.places)
+
+
+def _no_sums(parts: PartsOfTested) -> dict[Any, Sums]:
+    """Sums over the rows of given predictions, which metrics of one confusion matrix share."""
+    return {}
 
 
 def in_pairs_of(learning_sets: LearningSets) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -316,6 +316,24 @@ class Sums:
             assert self.rows is not None
             self._effects = self.rows.effects()
         return self._effects
+
+    def about(self, columns: Columns) -> "Sums":
+        """The sums of another metric, of which parts and rows are the same."""
+        assert isinstance(columns, OfMetric)
+        assert isinstance(self.columns, OfMetric)
+        pools = tuple(pool.about(columns.function) for pool in self.columns.pools)
+        return replace(self, columns=replace(columns, pools=pools), _estimates={}, _few={})
+
+    @property
+    def kind(self) -> tuple[bool, ...]:
+        """What is added up: sums over rows, over pairs of units, over pairs of sets, and rounds."""
+        rows = self.rows is not None
+        return rows, self.n_bytes > 0, self.products is not None, self.rounds is not None
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the sums over pairs of units."""
+        return 0 if self.rows is None or self.rows.pair is None else self.rows.pair.nbytes
 
     def contrast(self, places: Places) -> Contrast:
         """One learner, or the first less the second, at the means so far."""
