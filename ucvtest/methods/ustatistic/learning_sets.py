@@ -10,7 +10,7 @@ from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
-from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.inference.question import DataQuestion, LossesQuestion, Question
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import (
     MixedSizes,
@@ -128,4 +128,17 @@ def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
         learn_size,
         zero_one=metric.counts_errors or metric.of_cells,
         pairs=metric.compares_pairs,
+        n_columns=_n_columns(question),
     )
+
+
+def _n_columns(question: Question) -> int:
+    """Columns with effects of pairs: of a confusion matrix one for each class and prediction."""
+    if not question.metric.of_cells:
+        return 1
+    target = question.labels
+    if isinstance(question, LossesQuestion) and question.reported_losses is not None:
+        target = question.reported_losses.losses.target
+    assert target is not None
+    n_classes = int(np.max(target)) + 1
+    return (2 if question.paired else 1) * n_classes * (n_classes - 1)

@@ -247,6 +247,7 @@ def _interval(
 ) -> Interval:
     """The rule for the interval, if it suits the estimand and the sizes."""
     metric, n_units, learn_size = question.metric, question.n_units, learning_sets.learn_size
+    sizes = learning_sets.sizes
     if learning_sets.contrast == "ratio":
         rule = Interval.of_ratio(interval, metric, variance=variance)
     else:
@@ -256,7 +257,10 @@ def _interval(
             paired=question.paired,
             variance=variance,
             n_rows=None if question.clusters is None else question.n_obs,
-            sloped=metric.is_mean and knows_slope(n_units, learn_size),
+            sloped=metric.is_mean
+            and isinstance(sizes, Sizes)
+            and sizes.keeps_pairs
+            and knows_slope(n_units, learn_size),
         )
         rule.check_null(question.hypothesis.null_value)
     if metric.is_mean:

@@ -36,6 +36,10 @@ MIN_PAIRS = 20
 STAGE_PAIRS = 512
 """Pairs between the first checkpoints of "auto"."""
 
+OF_WHAT_IS_LEFT, MOST_EXCESS = 0.5, 2.0
+"""The next stage, as a share of what seems to be left to draw, and the Monte-Carlo error, as a
+multiple of what is allowed, above which no more is believed of it."""
+
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
 
@@ -423,8 +427,10 @@ class StageSizes:
 
     def following(self, n_pairs: int, n_fits: int, excess: float) -> int:
         """Pairs in the next stage of "auto"; 0 if none are allowed."""
-        # Checkpoints grow by about a third, so that looking often costs little.
-        stage_pairs = min(max(self.fewest, n_pairs // 3), most_pairs(self.sizes.n_obs))
+        # Monte-Carlo errors fall with the root of the number: most of what is left, and at least a
+        # third more, so that there are few looks.
+        square = min(excess, MOST_EXCESS) ** 2 if excess > 1 else 1.0
+        stage_pairs = max(self.fewest, n_pairs // 3, int(OF_WHAT_IS_LEFT * (square - 1) * n_pairs))
         size = self._leaving_a_stage(stage_pairs, n_fits)
         return size if size >= self.fewest else 0
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from ucvtest.common.checks import as_integer
 from ucvtest.common.words import arg
 from ucvtest.kernels.ustatistic.exact import MAX_SUBSETS
-from ucvtest.kernels.ustatistic.rows import MOST_UNITS
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS, N_BLOCKS, keeps_pairs
 from ucvtest.stats.jackknife import has_pair_effects
 
 VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
@@ -37,6 +37,8 @@ class Sizes:
     pairs: bool = False
     """Whether linearised values are of pairs of tested observations: only to first order do they
     act like losses."""
+    n_columns: int = 1
+    """Columns whose effects of pairs are kept: one of a loss, many of a metric of many classes."""
 
     @classmethod
     def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
@@ -65,6 +67,11 @@ class Sizes:
         return has_pair_effects(self.n_obs, self.learn_size)
 
     @property
+    def keeps_pairs(self) -> bool:
+        """Whether sums over pairs of observations fit into memory; otherwise they are left out."""
+        return keeps_pairs(self.n_obs, (self.n_columns, N_BLOCKS))
+
+    @property
     def least_overlap(self) -> int:
         """Observations that two learning sets have in common at least."""
         return max(0, 2 * self.learn_size - self.n_obs)
@@ -73,7 +80,7 @@ class Sizes:
         """The variance that is asked for, or that "auto" stands for."""
         n, g = self.n_obs, self.learn_size
         if variance == "auto":
-            suits = self.zero_one and FEW_OBS <= n <= MOST_UNITS
+            suits = self.zero_one and n >= FEW_OBS and self.keeps_pairs
             return "midpoint" if self.pair_effects and suits else "jackknife"
         if self.pairs and variance not in OF_PAIRS:
             raise ValueError(
@@ -96,6 +103,13 @@ class Sizes:
             raise ValueError(
                 f"{arg('variance', variance)} needs n <= {MOST_UNITS}, got n = {n}: use "
                 f"{arg('variance', 'jackknife')}, which hardly differs from it there"
+            )
+        if variance in NEED_PAIR_EFFECTS and not self.keeps_pairs:
+            needed = 8 * self.n_columns * N_BLOCKS * n**2 / 1e9
+            raise ValueError(
+                f"{arg('variance', variance)} needs the effects of pairs of {n} observations, "
+                f"which take {needed:.3g} GB of memory for so many classes: use "
+                f"{arg('variance', 'jackknife')}"
             )
         return variance
 

@@ -314,3 +314,29 @@ def test_a_fit_that_fails_costs_its_pair(monkeypatch):
     given = uv.UStatisticTest.from_losses(losses_of(whole, REAL, "rmse")).fit(variance="few")
     assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
     assert_allclose(result.conf_int(), given.conf_int(), rtol=1e-10)
+
+
+def test_metrics_of_the_same_predictions_share_sums():
+    design = uv.designs.DisjointSets(learn_size=15, n_draws=40)
+    rules = ["lda", "nearest_centroid"]
+    shared = uv.evaluate(rules, X, Y, design, metric="f1", rng=0)
+    for metric in ("f1", "mcc", "balanced_accuracy"):
+        alone = uv.evaluate(rules, X, Y, design, metric=metric, rng=0)
+        found, expected = (
+            uv.UStatisticTest.from_losses(x).fit() for x in (shared.about(metric), alone)
+        )
+        assert (found.estimate, found.se) == (expected.estimate, expected.se)
+        assert found.diagnostics["second_order_bias"] == expected.diagnostics["second_order_bias"]
+
+
+def test_of_many_classes_effects_of_pairs_may_be_left_out():
+    features = np.random.default_rng(0).normal(size=(1000, 2))
+    few, many = (
+        uv.UStatisticTest(features, np.arange(1000) % k, "lda", "majority", metric="f1_macro")
+        for k in (3, 6)
+    )
+    assert few.fit_options().variance == "midpoint"
+    assert many.fit_options().variance == "jackknife"
+    assert many.fit_options().interval.name != "stabilised"
+    with pytest.raises(ValueError, match=r"take 4.8 GB of memory .*use variance='jackknife'"):
+        many.fit_options(variance="midpoint")
