@@ -101,7 +101,7 @@ def from_pairs(
     unbiased = found.variances["unbiased"]
     return {
         "estimate": found.value,
-        "theta_squared": found.value**2 - found.mc_se**2 - unbiased,
+        "theta_squared": found.theta_squared,
         "variance": unbiased,
         "mc_se_estimate": found.mc_se,
         "mc_se_variance": found.errors["unbiased"],

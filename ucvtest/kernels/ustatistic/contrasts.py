@@ -107,6 +107,11 @@ class Estimate:
     df: float
     b: np.ndarray = field(repr=False)
 
+    @property
+    def theta_squared(self) -> float:
+        """The squared mean, less its Monte-Carlo noise and the unbiased variance."""
+        return self.value**2 - self.mc_se**2 - self.variances["unbiased"]
+
 
 def estimate(effects: Effects, contrast: Contrast) -> Estimate:
     """The estimate of a contrast with everything but the slope."""

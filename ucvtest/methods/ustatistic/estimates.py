@@ -4,8 +4,7 @@ All are contrasts of the columns of the same rows, from many fits or from few.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -30,46 +29,6 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class MonteCarloEstimates:
-    """Estimates by name, the Monte-Carlo standard error of each, and first-order effects b (n,).
-
-    The jackknife is not the square of these effects, which would add their Monte-Carlo noise.
-    """
-
-    values: Mapping[str, float]
-    mc_se: Mapping[str, float]
-    effects: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    @classmethod
-    def of(cls, found: Estimate) -> Self:
-        """From the estimate of a contrast."""
-        values = {"estimate": found.value, **found.variances}
-        errors = {"estimate": found.mc_se, **found.errors}
-        if "unbiased" in values:
-            # The square of the mean, less its Monte-Carlo noise and what it varies.
-            squared = found.value**2 - found.mc_se**2
-            values["theta_squared"] = squared - values["unbiased"]
-            errors["theta_squared"] = math.hypot(2 * found.value * found.mc_se, errors["unbiased"])
-        return cls(values, errors, found.b)
-
-
-@dataclass(frozen=True)
-class FirstOrderEstimate:
-    """A mean loss with its jackknife variance, and the Monte-Carlo errors of both."""
-
-    mean: float
-    jackknife: float
-    mc_se: float
-    mc_se_jackknife: float
-
-    @classmethod
-    def of(cls, found: Estimate) -> Self:
-        """From the estimate of a contrast."""
-        j, error = found.variances["jackknife"], found.errors["jackknife"]
-        return cls(found.value, j, found.mc_se, error)
-
-
-@dataclass(frozen=True)
 class UStatisticEstimates:
     """The estimates of a mean loss, and how their run went.
 
@@ -78,11 +37,11 @@ class UStatisticEstimates:
     two learners from few fits, where the jackknife of one is not known.
     """
 
-    estimates: MonteCarloEstimates
+    estimates: Estimate
     variance: str
     n_pairs: int
     converged: bool = True
-    per_learner: tuple[FirstOrderEstimate, ...] = ()
+    per_learner: tuple[Estimate, ...] = ()
     floored: bool = False
     few_per_learner: tuple[FewFits, ...] = ()
     slope: tuple[float, float, float] = (math.nan, math.nan, math.nan)
@@ -93,7 +52,7 @@ class UStatisticEstimates:
         """From the sums so far."""
         effects, strata = sums.effects(), sums.columns.strata
         estimates = cls(
-            MonteCarloEstimates.of(sums.estimate(places)),
+            sums.estimate(places),
             variance,
             sums.n_rows // 2,
             converged,
@@ -106,44 +65,43 @@ class UStatisticEstimates:
     @cached_property
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
-        return Shape.of(self.estimates.effects, *self.slope)
+        return Shape.of(self.estimates.b, *self.slope)
 
 
-def of_each(sums: Sums, places: Places) -> tuple[FirstOrderEstimate, ...]:
+def of_each(sums: Sums, places: Places) -> tuple[Estimate, ...]:
     """The estimates of each of two learners alone."""
     if len(places) == 1:
         return ()
-    return tuple(FirstOrderEstimate.of(sums.estimate((place,))) for place in places)
+    return tuple(sums.estimate((place,)) for place in places)
 
 
-def excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
+def excess(found: Estimate, name: str, tol: float) -> float:
     """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
 
     NaN if it is not known.
     """
-    if only_rounding(monte_carlo, name):
+    if only_rounding(found, name):
         return 0.0
-    variance, mc_se = monte_carlo.values[name], monte_carlo.mc_se[name]
+    variance, mc_se = found.variances[name], found.errors[name]
     if variance == 0:
         return math.nan
     of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
     if variance < 0:
         return of_variance
-    of_estimate = monte_carlo.mc_se["estimate"] / (tol * math.sqrt(variance))
+    of_estimate = found.mc_se / (tol * math.sqrt(variance))
     return float(np.maximum(of_variance, of_estimate))
 
 
-def reliable(monte_carlo: MonteCarloEstimates, name: str) -> bool:
+def reliable(found: Estimate, name: str) -> bool:
     """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
-    variance = monte_carlo.values[name]
-    return bool(variance > 0 and monte_carlo.mc_se[name] <= RELIABLE * variance)
+    variance = found.variances[name]
+    return bool(variance > 0 and found.errors[name] <= RELIABLE * variance)
 
 
-def only_rounding(monte_carlo: MonteCarloEstimates, name: str) -> bool:
+def only_rounding(found: Estimate, name: str) -> bool:
     """Whether a variance is zero, up to the rounding of losses that are all the same."""
-    values = monte_carlo.values
-    largest = max(abs(values[name]), abs(values.get("jackknife", 0.0)))
-    return bool(largest <= (ROUNDING * values["estimate"]) ** 2)
+    largest = max(abs(found.variances[name]), abs(found.variances.get("jackknife", 0.0)))
+    return bool(largest <= (ROUNDING * found.value) ** 2)
 
 
 @dataclass(frozen=True)
@@ -164,22 +122,14 @@ class FewFitsEstimates:
 
 
 @dataclass(frozen=True)
-class Combined:
-    """The linear part of the logarithm of a ratio, and its first-order effects (n,)."""
-
-    estimate: FirstOrderEstimate
-    effects: np.ndarray
-
-
-@dataclass(frozen=True)
 class RatioEstimates:
     """Mean losses, and what the logarithm of their ratio rests on; None where one is not positive.
 
     `own` are the learners alone.
     """
 
-    per_learner: tuple[FirstOrderEstimate, ...]
-    combined: Combined | None
+    per_learner: tuple[Estimate, ...]
+    combined: Estimate | None
     n_pairs: int
     converged: bool = True
 
@@ -188,8 +138,7 @@ class RatioEstimates:
         """From the sums so far."""
         combined = None
         if _exists(sums.contrast((0, 1))):
-            found = sums.estimate((0, 1))
-            combined = Combined(FirstOrderEstimate.of(found), found.b)
+            combined = sums.estimate((0, 1))
         return cls(of_each(sums, (0, 1)), combined, sums.n_rows // 2, converged)
 
 

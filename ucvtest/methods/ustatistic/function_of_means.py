@@ -13,7 +13,6 @@ from ucvtest.kernels.ustatistic.contrasts import Contrast, estimate
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic.estimates import (
     FewFitsEstimates,
-    MonteCarloEstimates,
     UStatisticEstimates,
 )
 from ucvtest.methods.ustatistic.metric_columns import OfCells, OfMetric
@@ -113,7 +112,7 @@ def of_metric(
     n = _n_rows(question, variance, WorkingPoint.at(columns.function, table))
     point, contrast = columns.with_rows_added(place, means, n, rounds)
     if rounds is None:
-        found = MonteCarloEstimates.of(estimate(sums.effects(), contrast))
+        found = estimate(sums.effects(), contrast)
         moved: MeanEstimates = UStatisticEstimates(found, name, 0)
         mean = contrast.level
     else:
@@ -134,7 +133,7 @@ def _bias(
     """The bias of the metric, or of the difference, by the variance that each learner has alone."""
     if len(places) == 2:
         variances = [
-            own.variance if isinstance(own, FewFits) else own.jackknife
+            own.variance if isinstance(own, FewFits) else own.variances["jackknife"]
             for own in estimates.per_learner
         ]
     else:
@@ -166,8 +165,8 @@ def _variances(estimates: MeanEstimates) -> dict[str, float]:
         few_fits = estimates.few_fits
         return {"few": few_fits.variance + few_fits.mc_se**2}
     # Of all learning sets there is no such part.
-    of_mean = float(estimates.estimates.mc_se["estimate"]) ** 2
-    return {name: value + of_mean for name, value in estimates.estimates.values.items()}
+    of_mean = estimates.estimates.mc_se**2
+    return {name: value + of_mean for name, value in estimates.estimates.variances.items()}
 
 
 def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatisticOptions:

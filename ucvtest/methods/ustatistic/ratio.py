@@ -12,10 +12,10 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
+from ucvtest.kernels.ustatistic.contrasts import Estimate
 from ucvtest.methods.ustatistic import reporting
 from ucvtest.methods.ustatistic.estimates import (
     ROUNDING,
-    FirstOrderEstimate,
     RatioEstimates,
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -32,7 +32,7 @@ def answers(
     options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource
 ) -> bool:
     """Whether the jackknife variance is known well enough, or nothing could make it so."""
-    log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
+    log_estimate = ratio_estimates.combined
     if source.identical or log_estimate is None or _only_rounding(log_estimate):
         return True
     return (
@@ -41,14 +41,14 @@ def answers(
     )
 
 
-def _reliable(log_estimate: FirstOrderEstimate) -> bool:
+def _reliable(log_estimate: Estimate) -> bool:
     """Whether the Monte-Carlo error of the variance is at most a quarter of it."""
-    return log_estimate.mc_se_jackknife <= log_estimate.jackknife / 4
+    return log_estimate.errors["jackknife"] <= log_estimate.variances["jackknife"] / 4
 
 
-def _only_rounding(log_estimate: FirstOrderEstimate) -> bool:
+def _only_rounding(log_estimate: Estimate) -> bool:
     """Whether the variance of the logarithm is zero, up to rounding."""
-    return abs(log_estimate.jackknife) <= ROUNDING**2
+    return abs(log_estimate.variances["jackknife"]) <= ROUNDING**2
 
 
 def answer_of(
@@ -62,15 +62,15 @@ def answer_of(
     effects = (
         np.zeros(question.n_units)
         if ratio_estimates.combined is None
-        else ratio_estimates.combined.effects
+        else ratio_estimates.combined.b
     )
     shape = Shape.of(effects)
     tested = _studentised(question.hypothesis, options, ratio_estimates, source, shape)
-    log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
+    log_estimate = ratio_estimates.combined
     errors = (
         (math.nan, math.nan)
         if log_estimate is None
-        else (log_estimate.mc_se, log_estimate.mc_se_jackknife)
+        else (log_estimate.mc_se, log_estimate.errors["jackknife"])
     )
     return Answer.of_tested(
         tested,
@@ -105,16 +105,16 @@ def _studentised(
     source: LossSource,
     shape: Shape,
 ) -> Studentised:
-    first, other = (learner_mean.mean for learner_mean in ratio_estimates.per_learner)
+    first, other = (learner_mean.value for learner_mean in ratio_estimates.per_learner)
     status = _status(options, ratio_estimates, source)
     if ratio_estimates.combined is None:
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
-    log_estimate = ratio_estimates.combined.estimate
+    log_estimate = ratio_estimates.combined
     ratio, null = first / other, hypothesis.null_value
     log_scale = studentise(
         replace(hypothesis, null_value=math.log(null)),
         math.log(ratio),
-        log_estimate.jackknife,
+        log_estimate.variances["jackknife"],
         mc_se=log_estimate.mc_se,
         reference="t",
         df=shape.df,
@@ -133,7 +133,7 @@ def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source:
         return SAME_LOSSES
     if ratio_estimates.combined is None:
         return NO_RATIO
-    log_estimate = ratio_estimates.combined.estimate
+    log_estimate = ratio_estimates.combined
     if _only_rounding(log_estimate):
         return IN_PROPORTION
     too_few = reporting.too_few_pairs(options, ratio_estimates.n_pairs, remedy)
@@ -142,7 +142,7 @@ def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source:
     if not _reliable(log_estimate):
         return (
             "too few resamples: the Monte-Carlo standard error of the variance "
-            f"({log_estimate.mc_se_jackknife:.2g}) is above a quarter of it "
-            f"({log_estimate.jackknife:.2g}); {remedy}"
+            f"({log_estimate.errors['jackknife']:.2g}) is above a quarter of it "
+            f"({log_estimate.variances['jackknife']:.2g}); {remedy}"
         )
     return "ok"

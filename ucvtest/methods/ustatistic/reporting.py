@@ -17,11 +17,10 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
+from ucvtest.kernels.ustatistic.contrasts import Estimate
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic.estimates import (
     RELIABLE,
-    ROUNDING,
-    FirstOrderEstimate,
     UStatisticEstimates,
     only_rounding,
     reliable,
@@ -82,17 +81,16 @@ def _studentised(
     source: LossSource,
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
-    values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
-    tested = {}
+    found, tested = estimates.estimates, {}
     for name in _known_variances(question.metric):
-        if name not in values:
+        if name not in found.variances:
             continue
         normal = name in ("unbiased", "asymptotic")
         studentised = studentise(
             question.hypothesis,
-            float(values["estimate"]),
+            found.value,
             _variance(estimates, name),
-            mc_se=mc_se["estimate"],
+            mc_se=found.mc_se,
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
             status=_status(question, options, estimates, name, identical=source.identical),
@@ -105,16 +103,16 @@ def _variance(estimates: UStatisticEstimates, name: str) -> float:
     """The variance; NaN where zero stands for parts that were estimated below zero."""
     if only_rounding(estimates.estimates, name):
         return 0.0
-    return float(estimates.estimates.values[name]) or math.nan
+    return estimates.estimates.variances[name] or math.nan
 
 
 def _table(
     estimates: UStatisticEstimates, tested: Mapping[str, Studentised]
 ) -> Mapping[str, tuple[Any, ...]]:
     """The variance that is used, and all others that are precise enough."""
-    mc_se = estimates.estimates.mc_se
+    errors = estimates.estimates.errors
     return variance_table(
-        (name, mc_se[name], studentised)
+        (name, errors[name], studentised)
         for name, studentised in tested.items()
         if name == estimates.variance or _precise(estimates, name)
     )
@@ -122,8 +120,9 @@ def _table(
 
 def _precise(estimates: UStatisticEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance is small compared with the variance."""
-    small = estimates.estimates.mc_se[name] <= RELIABLE * abs(estimates.estimates.values[name])
-    return small or only_rounding(estimates.estimates, name)
+    found = estimates.estimates
+    small = found.errors[name] <= RELIABLE * abs(found.variances[name])
+    return small or only_rounding(found, name)
 
 
 def _known_variances(metric: Metric) -> tuple[str, ...]:
@@ -135,15 +134,16 @@ def _diagnostics(
     estimates: UStatisticEstimates, source: LossSource, metric: Metric
 ) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
-    values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
+    found = estimates.estimates
+    values = found.variances
     precise_variances = {
-        f"variance_{name}": quantity.square(float(values[name]))
+        f"variance_{name}": quantity.square(values[name])
         for name in (*_known_variances(metric), "geometric")
         if name in values and not (name == "geometric" and metric.compares_pairs)
     }
     diagnostics: dict[str, Any] = {
-        "mc_se_estimate": quantity.spread(mc_se["estimate"]),
-        "mc_se_variance": quantity.square(mc_se[estimates.variance]),
+        "mc_se_estimate": quantity.spread(found.mc_se),
+        "mc_se_variance": quantity.square(found.errors[estimates.variance]),
         "variance": estimates.variance,
         "n_pairs": estimates.n_pairs,
         "converged": estimates.converged,
@@ -152,13 +152,15 @@ def _diagnostics(
         **source.ties,
     }
     if not metric.compares_pairs:
-        kinds = {"theta_squared": quantity.second_moment, "pair_effects": quantity.square}
-        diagnostics |= {name: kind(values[name]) for name, kind in kinds.items() if name in values}
+        if "unbiased" in values:
+            diagnostics["theta_squared"] = quantity.second_moment(found.theta_squared)
+        if "pair_effects" in values:
+            diagnostics["pair_effects"] = quantity.square(values["pair_effects"])
     return diagnostics
 
 
 def own_values(
-    learner_means: Sequence[FirstOrderEstimate], from_few_fits: Sequence[FewFits] = ()
+    learner_means: Sequence[Estimate], from_few_fits: Sequence[FewFits] = ()
 ) -> list[tuple[float, float]]:
     """The mean losses of two learners, with variances by the jackknife, or by few fits."""
     values = []
@@ -166,21 +168,22 @@ def own_values(
         variance = _own_variance(learner_mean)
         if math.isnan(variance) and from_few_fits:
             variance = from_few_fits[place].se ** 2
-        values.append((learner_mean.mean, variance))
+        values.append((learner_mean.value, variance))
     return values
 
 
-def own_value_is_open(learner_means: Sequence[FirstOrderEstimate]) -> bool:
+def own_value_is_open(learner_means: Sequence[Estimate]) -> bool:
     """Whether resamples are too few for the jackknife of a learner's own value."""
     return any(math.isnan(_own_variance(learner_mean)) for learner_mean in learner_means)
 
 
-def _own_variance(learner_mean: FirstOrderEstimate) -> float:
+def _own_variance(learner_mean: Estimate) -> float:
     """The jackknife with its Monte-Carlo part; NaN where too few resamples leave it open."""
-    if abs(learner_mean.jackknife) <= (ROUNDING * learner_mean.mean) ** 2:
+    if only_rounding(learner_mean, "jackknife"):
         return 0.0
-    rough = not learner_mean.mc_se_jackknife <= learner_mean.jackknife / 4
-    return math.nan if rough else learner_mean.jackknife + learner_mean.mc_se**2
+    variance = learner_mean.variances["jackknife"]
+    rough = not learner_mean.errors["jackknife"] <= RELIABLE * variance
+    return math.nan if rough else variance + learner_mean.mc_se**2
 
 
 def _notes(
@@ -273,7 +276,7 @@ def _status(
     identical: bool,
 ) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
-    variance, mc_se = estimates.estimates.values[name], estimates.estimates.mc_se[name]
+    variance, mc_se = estimates.estimates.variances[name], estimates.estimates.errors[name]
     remedy = remedy_for(options)
     if identical:
         return SAME_LOSSES
@@ -291,7 +294,7 @@ def _status(
             f"estimated below zero; {remedy}"
         )
     if variance < 0 and name in ("unbiased", "asymptotic"):
-        other = "midpoint" if "midpoint" in estimates.estimates.values else "jackknife"
+        other = "midpoint" if "midpoint" in estimates.estimates.variances else "jackknife"
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
@@ -340,10 +343,10 @@ def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
 
 def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """The note on an unbiased variance far beyond the bounds that the clipped one respects."""
-    values = estimates.estimates.values
+    values = estimates.estimates.variances
     if estimates.variance != "clipped":
         return
-    unbiased, mc_se = values["unbiased"], estimates.estimates.mc_se["unbiased"]
+    unbiased, mc_se = values["unbiased"], estimates.estimates.errors["unbiased"]
     low, high = values["geometric"], values["jackknife"]
     noisy = (
         "it is too noisy at this sample size to be used alone, and clipping moved it to that bound"

@@ -27,7 +27,6 @@ from ucvtest.methods.ustatistic.estimates import (
     FewFitsEstimates,
     FewFitsOfAuc,
     FewFitsRatio,
-    MonteCarloEstimates,
     RatioEstimates,
     UStatisticEstimates,
     auc_of,
@@ -171,14 +170,12 @@ class PairedRun:
                 return math.inf
             return auc_of(sums, self.places).excess(options.variance, options.tol)
         found = sums.estimate(self.places)
-        monte_carlo = MonteCarloEstimates.of(found)
         if not self.is_ratio:
-            return excess(monte_carlo, options.variance, options.tol)
+            return excess(found, options.variance, options.tol)
         if math.isnan(found.value):
             return 0.0
         # The Monte-Carlo error and the variance are those of the logarithm.
-        on_log_scale = replace(monte_carlo, values={**monte_carlo.values, "estimate": 1.0})
-        return excess(on_log_scale, options.variance, options.tol)
+        return excess(replace(found, value=1.0), options.variance, options.tol)
 
     def _of_many(self, sums: Sums, *, converged: bool) -> Estimates:
         """By the full variance, or that of few fits where the draws end before it is known."""

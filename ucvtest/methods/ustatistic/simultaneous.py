@@ -226,7 +226,7 @@ class JoinedLosses(JoinedMany):
         """See `Joined`."""
         found = UStatisticEstimates.of(self.sums, places, self.variance, converged=self.converged)
         if len(places) == 2:
-            found = with_floor(found, self._squares(found.estimates.effects))
+            found = with_floor(found, self._squares(found.estimates.b))
         if isinstance(self.sums.columns, OfMetric):
             return of_metric(question, self.sums, found, places)
         return found
@@ -382,13 +382,13 @@ def with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimate
     then `squares` stand for it, the jackknife with all its Monte-Carlo noise.
     """
     estimates, name = found.estimates, found.variance
-    value, variance_floor = estimates.values[name], estimates.mc_se[name] / RELIABLE
+    value, variance_floor = estimates.variances[name], estimates.errors[name] / RELIABLE
     unknown = not value > 0
     if unknown:
         variance_floor = max(variance_floor, squares)
     if not value < variance_floor:
         return found
-    floored = replace(estimates, values={**estimates.values, name: variance_floor})
+    floored = replace(estimates, variances={**estimates.variances, name: variance_floor})
     # What the standard error depends on is unknown as well.
     own_slope = (0.0, *found.slope[1:]) if unknown else found.slope
     return replace(found, estimates=floored, slope=own_slope, floored=True)
