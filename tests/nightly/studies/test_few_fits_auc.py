@@ -7,7 +7,7 @@ import pytest
 import ucvtest as uv
 from studies.intervals import few_fits, few_fits_auc
 from tests.support.paths import ROOT
-from ucvtest.methods.ustatistic.auc import few
+from ucvtest.methods.ustatistic import few
 
 STUDY = few_fits_auc.FEW_FITS_AUC
 CELLS, MEANS = pd.read_csv(STUDY.table), pd.read_csv(STUDY.in_short)

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
-from ucvtest.kernels.ustatistic.columns import Places
+from ucvtest.kernels.ustatistic.columns import Places, Ranked, RankedMixed
 from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, slope
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
@@ -23,6 +23,9 @@ RELIABLE = 0.25
 
 ROUNDING = 1e-12
 """Standard error, as a share of the estimate, that is no more than rounding error."""
+
+OF_AUC = (Ranked, RankedMixed)
+"""Columns of AUCs."""
 
 
 # ------------------------------------------------------------------------------- of mean losses
@@ -106,16 +109,23 @@ def only_rounding(found: Estimate, name: str) -> bool:
 
 @dataclass(frozen=True)
 class FewFitsEstimates:
-    """A mean loss (difference) from few fits, and that of each of two learners alone."""
+    """A mean loss or AUC (difference) from few fits, and that of each of two learners alone.
+
+    `no_variance` is why an AUC cannot vary, if so.
+    """
 
     few_fits: FewFits
     per_learner: tuple[FewFits, ...] = ()
+    no_variance: NoVariance | None = None
 
     @classmethod
     def of(cls, sums: Sums, places: Places) -> Self:
         """From the rounds that were kept."""
         own = tuple(sums.few_fits((place,)) for place in places) if len(places) > 1 else ()
-        return cls(sums.few_fits(places), own)
+        few_fits, no_variance = sums.few_fits(places), None
+        if isinstance(sums.columns, OF_AUC) and not few_fits.spread > NO_VARIANCE**2:
+            no_variance = _why(sums, few_fits.mean)
+        return cls(few_fits, own, no_variance)
 
 
 # ------------------------------------------------------------------------------------ of ratios
@@ -221,21 +231,3 @@ def has_enough(sums: Sums, sizes: AnySizes) -> bool:
 def _why(sums: Sums, auc: float) -> NoVariance:
     """Why there is no variance."""
     return sums.columns.why_without(auc, alike=sums.alike, equal=sums.equal_scores)
-
-
-@dataclass(frozen=True)
-class FewFitsOfAuc:
-    """An AUC (difference) from few fits, that of each of two learners, and why it cannot vary."""
-
-    few_fits: FewFits
-    per_learner: tuple[FewFits, ...]
-    no_variance: NoVariance | None
-
-    @classmethod
-    def of(cls, sums: Sums, places: Places) -> Self:
-        """From the rounds that were kept."""
-        found = FewFitsEstimates.of(sums, places)
-        few_fits, no_variance = found.few_fits, None
-        if not few_fits.spread > NO_VARIANCE**2:
-            no_variance = _why(sums, few_fits.mean)
-        return cls(few_fits, found.per_learner, no_variance)

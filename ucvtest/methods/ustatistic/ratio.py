@@ -13,9 +13,10 @@ from ucvtest.inference.answer import Answer
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.contrasts import Estimate
-from ucvtest.methods.ustatistic import reporting
+from ucvtest.methods.ustatistic import few, reporting
 from ucvtest.methods.ustatistic.estimates import (
     ROUNDING,
+    FewFitsRatio,
     RatioEstimates,
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -59,19 +60,14 @@ def answer_of(
     estimand: str,
 ) -> Answer:
     """The answer about a ratio, except for the settings."""
-    effects = (
-        np.zeros(question.n_units)
-        if ratio_estimates.combined is None
-        else ratio_estimates.combined.b
-    )
-    shape = Shape.of(effects)
-    tested = _studentised(question.hypothesis, options, ratio_estimates, source, shape)
-    log_estimate = ratio_estimates.combined
-    errors = (
-        (math.nan, math.nan)
-        if log_estimate is None
-        else (log_estimate.mc_se, log_estimate.errors["jackknife"])
-    )
+    log_estimate, (first, other) = ratio_estimates.combined, ratio_estimates.per_learner
+    shape = Shape.of(np.zeros(question.n_units) if log_estimate is None else log_estimate.b)
+    numbers, errors = None, (math.nan, math.nan)
+    if log_estimate is not None:
+        numbers = log_estimate.variances["jackknife"], log_estimate.mc_se, shape.df
+        errors = log_estimate.mc_se, log_estimate.errors["jackknife"]
+    status = _status(options, ratio_estimates, source)
+    tested = _studentised(question.hypothesis, first.value, other.value, numbers, status)
     return Answer.of_tested(
         tested,
         reporting.own_values(ratio_estimates.per_learner),
@@ -98,32 +94,79 @@ def answer_of(
     )
 
 
+def answer_of_few(
+    question: Question,
+    options: UStatisticOptions,
+    estimates: FewFitsRatio,
+    source: LossSource,
+    estimand: str,
+) -> Answer:
+    """The answer by few fits: the variance of the linear part, round by round."""
+    linear, (first, other) = estimates.linear, estimates.per_learner
+    status, numbers, parts = NO_RATIO, None, {}
+    if linear is not None:
+        varied = linear.spread > ROUNDING**2
+        status = "ok" if varied else IN_PROPORTION
+        numbers = (linear.variance, linear.mc_se, linear.df) if varied else (0.0, 0.0, linear.df)
+        parts = {
+            "variance_of_testing": linear.test_part,
+            "variance_of_learning": linear.learning_part,
+        }
+    if source.identical:
+        status = SAME_LOSSES
+    tested = _studentised(question.hypothesis, first.mean, other.mean, numbers, status)
+    return Answer.of_tested(
+        tested,
+        few.own_values(estimates.per_learner),
+        method=METHOD,
+        estimand=estimand,
+        contrast="ratio",
+        diagnostics={
+            "mc_se_estimate": math.nan if linear is None else tested.estimate * linear.mc_se,
+            "variance": "few",
+            "variance_few": tested.variance,
+            **parts,
+            "n_pairs": first.n_rounds,
+            "converged": options.variance == options.requested_variance,
+            "one_class_fits": source.one_class_fits,
+            **source.ties,
+            "interval": options.interval.name,
+        },
+        notes=(
+            reporting.ORDER,
+            *(() if linear is None else few.notes_on_fits(options, linear)),
+            *reporting.shared_notes(question, options, source, converged=True),
+            OF_LOGARITHM,
+            *options.interval.notes(None, tested, source.one_class_fits),
+        ),
+    )
+
+
 def _studentised(
     hypothesis: Hypothesis,
-    options: UStatisticOptions,
-    ratio_estimates: RatioEstimates,
-    source: LossSource,
-    shape: Shape,
+    first: float,
+    other: float,
+    numbers: tuple[float, float, float] | None,
+    status: str,
 ) -> Studentised:
-    first, other = (learner_mean.value for learner_mean in ratio_estimates.per_learner)
-    status = _status(options, ratio_estimates, source)
-    if ratio_estimates.combined is None:
+    """The test of the ratio of two means, by variance, Monte-Carlo error and df of its logarithm.
+
+    There are none of these where there is no ratio.
+    """
+    if numbers is None:
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
-    log_estimate = ratio_estimates.combined
-    ratio, null = first / other, hypothesis.null_value
+    (variance, mc_se, df), ratio, null = numbers, first / other, hypothesis.null_value
     log_scale = studentise(
         replace(hypothesis, null_value=math.log(null)),
         math.log(ratio),
-        log_estimate.variances["jackknife"],
-        mc_se=log_estimate.mc_se,
+        variance,
+        mc_se=mc_se,
         reference="t",
-        df=shape.df,
+        df=df,
         status=status,
     )
     tested = replace(log_scale, estimate=ratio, null_value=null)
-    if status != "ok":
-        return tested
-    return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
+    return by_rule(tested, LogT(ratio, tested.se, df, null)) if status == "ok" else tested
 
 
 def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource) -> str:

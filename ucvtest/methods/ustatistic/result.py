@@ -19,13 +19,11 @@ from ucvtest.kernels.ustatistic.columns import (
     RatioOfLosses,
 )
 from ucvtest.kernels.ustatistic.rows import Strata
-from ucvtest.methods.ustatistic import few, few_ratio, ratio, reporting
-from ucvtest.methods.ustatistic.auc import few as auc_few
+from ucvtest.methods.ustatistic import few, ratio, reporting
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.estimates import (
     AucEstimates,
     FewFitsEstimates,
-    FewFitsOfAuc,
     FewFitsRatio,
     RatioEstimates,
     UStatisticEstimates,
@@ -65,7 +63,7 @@ KEPT_BYTES = 2**28
 
 OfMean = UStatisticEstimates | FewFitsEstimates
 
-Estimates = OfMean | RatioEstimates | FewFitsRatio | AucEstimates | FewFitsOfAuc | MetricEstimates
+Estimates = OfMean | RatioEstimates | FewFitsRatio | AucEstimates | MetricEstimates
 
 AnyEstimates = TypeVar("AnyEstimates")
 
@@ -182,7 +180,7 @@ class PairedRun:
         options, sizes, places = self.options, self.learning_sets.sizes, self.places
         if not isinstance(sizes, Sizes):
             aucs = AucEstimates.of(sums, sizes, places, converged=converged)
-            by_few = sums.enough and auc_few.unanswered(options, aucs)
+            by_few = sums.enough and few.auc_unanswered(options, aucs)
             return self._of_few(sums) if by_few else aucs
         # Of a fixed number of fits all are asked for.
         is_fixed = options.n_pairs != "auto"
@@ -202,7 +200,7 @@ class PairedRun:
     def _of_few(self, sums: Sums) -> Estimates:
         """From the rounds that were kept."""
         if not isinstance(self.learning_sets.sizes, Sizes):
-            return FewFitsOfAuc.of(sums, self.places)
+            return FewFitsEstimates.of(sums, self.places)
         if self.is_ratio:
             return FewFitsRatio.of(sums)
         return self._with_metric(sums, FewFitsEstimates.of(sums, self.places))
@@ -300,17 +298,14 @@ def answer_from(
         answer = auc_reporting.answer_of(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
-    elif isinstance(estimates, FewFitsOfAuc):
-        assert not isinstance(learning_sets.sizes, Sizes)
-        answer = auc_few.answer_of(
-            *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
-        )
     elif isinstance(estimates, RatioEstimates):
         answer = ratio.answer_of(question, options, estimates, source, estimand)
     elif isinstance(estimates, FewFitsRatio):
-        answer = few_ratio.answer_of(question, options, estimates, source, estimand)
+        answer = ratio.answer_of_few(question, options, estimates, source, estimand)
     elif isinstance(estimates, FewFitsEstimates):
-        answer = few.answer_of(question, options, estimates, source, estimand)
+        answer = few.answer_of(
+            *(question, learning_sets.sizes, options, estimates, source, estimand)
+        )
     else:
         answer = reporting.answer_of(question, options, estimates, source, estimand)
     answer = replace(answer, n_fits=source.n_fits, settings=settings)

@@ -27,7 +27,6 @@ from ucvtest.methods.ustatistic.estimates import (
     ROUNDING,
     AucEstimates,
     FewFitsEstimates,
-    FewFitsOfAuc,
     UStatisticEstimates,
     auc_of,
     has_enough,
@@ -351,8 +350,6 @@ class JoinedFew(Joined):
 
     def of(self, question: Question, places: Places) -> Any:
         """See `Joined`."""
-        if isinstance(self.sizes, ClassSizes):
-            return FewFitsOfAuc.of(self.sums, places)
         found = FewFitsEstimates.of(self.sums, places)
         if isinstance(self.sums.columns, OfMetric):
             return of_metric(question, self.sums, found, places)
