@@ -12,8 +12,8 @@ from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.words import arg
 from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
+from ucvtest.methods.ustatistic.learning_sets import check_ratio
 from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.metrics.ranges import range_of
 from ucvtest.planning.predictors import LEAST_OBS, Kind, UStatisticPredictor

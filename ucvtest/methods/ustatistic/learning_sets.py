@@ -5,24 +5,24 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.memo import memoised
 from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, LossesQuestion, Question
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes, SeveralSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import (
     MixedSizes,
     SeveralMixedSizes,
     cluster_sizes,
 )
-from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
-from ucvtest.methods.ustatistic.contrast import check_ratio
+from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
-from ucvtest.metrics.base import when_learning_from
-from ucvtest.results.fields import Contrast
+from ucvtest.metrics.base import Metric, when_learning_from
+from ucvtest.results.fields import CONTRASTS, Contrast
 
 SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
 
@@ -142,3 +142,60 @@ def _n_columns(question: Question) -> int:
     assert target is not None
     n_classes = int(np.max(target)) + 1
     return (2 if question.paired else 1) * n_classes * (n_classes - 1)
+
+
+def check_ratio(
+    metric: Metric,
+    *,
+    paired: bool,
+    ratio: str | None = None,
+    difference: str | None = None,
+) -> None:
+    """Refuse a ratio unless it is of two positive mean losses.
+
+    `ratio` and `difference` are the arguments in which the caller names them.
+    """
+    ratio = ratio or arg("contrast", "ratio")
+    difference = difference or arg("contrast", "difference")
+    if not paired:
+        raise ValueError(f"{ratio} compares two learners: pass {arg('other')}, or leave it out")
+    if not metric.is_mean:
+        raise ValueError(
+            f"{ratio} is about mean losses, but an AUC is not a mean loss (1/2 is chance): use "
+            f"{difference}"
+        )
+    if metric.linearised:
+        raise ValueError(
+            f"{ratio} is about losses, but {arg('metric', metric.name)} is not a loss: use "
+            f"{difference}"
+        )
+    if metric.units is not None and metric.units.greater_is_better:
+        raise ValueError(
+            f"{ratio} is about losses, but {arg('scoring', metric.units.name)} is a score, whose "
+            f"ratio is not meaningful: use {arg('loss', metric.name)} instead of scoring, or "
+            f"{difference}"
+        )
+    if metric.counts_errors:
+        raise ValueError(
+            f"{ratio} is not for error rates, which can be 0 and whose differences are bounded: "
+            f"use {difference}"
+        )
+    if not never_negative(metric):
+        raise ValueError(
+            f"{ratio} needs a loss that is never negative, such as squared, absolute or log, and "
+            f"of {metric.name!r} nothing says so: give its bounds, or use {difference}"
+        )
+
+
+def null_value_of(contrast: Any, null_value: float | None) -> float | None:
+    """By default a ratio is 1 under H0; it must be positive."""
+    check_choice("contrast", contrast, CONTRASTS)
+    if contrast != "ratio":
+        return null_value
+    if null_value is None:
+        return 1.0
+    if is_number(null_value) and not null_value > 0:
+        raise ValueError(
+            f"{arg('null_value')} must be positive for a ratio, got {null_value:g}: use 1"
+        )
+    return null_value

@@ -24,9 +24,8 @@ from ucvtest.methods.ustatistic.budget import (
     least_fits,
     limited_by_time,
 )
-from ucvtest.methods.ustatistic.contrast import null_value_of
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
-from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.learning_sets import LearningSets, null_value_of
 from ucvtest.methods.ustatistic.options import Options, ProfileOptions, UStatisticOptions
 from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, PairedRun, answer_from
 from ucvtest.methods.ustatistic.run import Sampler

@@ -108,7 +108,7 @@ class Sizes:
             needed = 8 * self.n_columns * N_BLOCKS * n**2 / 1e9
             raise ValueError(
                 f"{arg('variance', variance)} needs the effects of pairs of {n} observations, "
-                f"which take {needed:.3g} GB of memory for so many classes: use "
+                f"which take {needed:.3g} GB of memory for this number of classes: use "
                 f"{arg('variance', 'jackknife')}"
             )
         return variance

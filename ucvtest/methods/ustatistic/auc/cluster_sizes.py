@@ -16,8 +16,7 @@ from ucvtest.kernels.ustatistic.columns import (
     Ranking,
 )
 from ucvtest.kernels.ustatistic.placements import hand_till, two_classes
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
-from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes, in_words
 from ucvtest.metrics.base import when_learning_from
 
 LEAST_GROUPS = 6
