@@ -204,7 +204,7 @@ MUTANTS = [
     ),
     _mutant(
         *("observations with the midpoint", "methods/ustatistic/sizes.py"),
-        *("FEW_OBS <= n <= MAX", "FEW_OBS < n <= MAX", USTATISTIC[1]),
+        *("n >= FEW_OBS and", "n > FEW_OBS and", USTATISTIC[1]),
     ),
     _mutant(
         *("covariance of permuted labels", "stats/cluster_permutation.py"),

@@ -13,9 +13,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from tests.support.processes import LIMIT
 from tests.support.samples import breast_cancer, evaluate, learning_sets
 from ucvtest.common.execution import Execution
+from ucvtest.common.single_thread import ONE_BLAS_THREAD, _OneBlasThread
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _OneBlasThread, _tasks
+from ucvtest.evaluation.workers import _tasks
 from ucvtest.learners.adapters.coerce import as_learner
 
 pytestmark = pytest.mark.seconds(40, reason="starts workers")
@@ -203,11 +204,11 @@ def test_overlapping_limits_of_blas_threads_are_taken_back():
         started, first_is_out = Event(), Event()
 
         def second():
-            with _ONE_BLAS_THREAD:
+            with ONE_BLAS_THREAD:
                 started.set()
                 first_is_out.wait(LIMIT)
 
-        with _ONE_BLAS_THREAD:
+        with ONE_BLAS_THREAD:
             thread = Thread(target=second)
             thread.start()
             started.wait(LIMIT)
@@ -226,7 +227,7 @@ def test_libraries_of_blas_threads_are_looked_for_once_more_for_every_module(mon
             looks.append(1)
             super().__init__()
 
-    monkeypatch.setattr("ucvtest.evaluation.workers.ThreadpoolController", Counted)
+    monkeypatch.setattr("ucvtest.common.single_thread.ThreadpoolController", Counted)
     limit = _OneBlasThread()
     for _ in range(3):
         with limit:

@@ -174,8 +174,10 @@ def from_scores(
     sums.add(placed, units.learnt, units.draw)
     effects = sums.effects()
     places = tuple(range(len(ranked)))
-    found = AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
-    return _by_name(found, columns, placed, units, several=several)
+    auc_estimate = AucEstimate.of(
+        effects.strata, estimate(effects, columns.contrast(places, effects.u))
+    )
+    return _by_name(auc_estimate, columns, placed, units, several=several)
 
 
 def _columns(
@@ -212,7 +214,7 @@ def _columns(
 
 
 def _by_name(
-    found: AucEstimate,
+    auc_estimate: AucEstimate,
     columns: Columns,
     placed: np.ndarray,
     units: UserRows,
@@ -223,24 +225,24 @@ def _by_name(
     one_sample, has_midpoint = len(units.order) == 1, units.shape.paired
     default = "midpoint" if has_midpoint and len(units.order) == 2 else "jackknife"
     status = "ok"
-    if np.isnan(found.values["jackknife"]):
-        status = no_variance_in_words(columns.why_flat(found.auc, placed, ~units.learnt))
-    elif found.is_rough(default):
-        status = too_rough(found, default, "give scores from more learning sets")
+    if np.isnan(auc_estimate.values["jackknife"]):
+        status = no_variance_in_words(columns.why_flat(auc_estimate.auc, placed, ~units.learnt))
+    elif auc_estimate.is_rough(default):
+        status = too_rough(auc_estimate, default, "give scores from more learning sets")
     estimates_by_name = {
-        "auc": found.auc,
-        "variance": found.values[default],
-        "jackknife": found.jackknife,
-        "pair_effects": nan if one_sample else found.pair_effects,
-        "df": found.df,
-        "mc_se_estimate": found.mc_se_estimate,
-        "mc_se_variance": found.mc_se[default],
-        "midpoint": found.values["midpoint"] if has_midpoint and not one_sample else nan,
+        "auc": auc_estimate.auc,
+        "variance": auc_estimate.values[default],
+        "jackknife": auc_estimate.jackknife,
+        "pair_effects": nan if one_sample else auc_estimate.pair_effects,
+        "df": auc_estimate.df,
+        "mc_se_estimate": auc_estimate.mc_se_estimate,
+        "mc_se_variance": auc_estimate.mc_se[default],
+        "midpoint": auc_estimate.values["midpoint"] if has_midpoint and not one_sample else nan,
         "status": status,
     }
     if one_sample:
         # Effects of pairs of clusters are not added up.
-        return estimates_by_name | {"u": found.u[0]}
+        return estimates_by_name | {"u": auc_estimate.u[0]}
     if several:
-        return estimates_by_name | {"u": found.u}
-    return estimates_by_name | {"u1": found.u[0], "u0": found.u[1]}
+        return estimates_by_name | {"u": auc_estimate.u}
+    return estimates_by_name | {"u1": auc_estimate.u[0], "u0": auc_estimate.u[1]}

@@ -88,23 +88,23 @@ def from_pairs(
     n_draws = len(np.unique(names))
     if n_draws < 2:
         raise ValueError(f"at least two clusters of pairs are needed, got {n_draws}: draw more")
-    strata, both = Strata.single(d1.shape[1], size), np.arange(2 * len(d1)).reshape(2, -1)
+    strata, rows_of_pairs = Strata.single(d1.shape[1], size), np.arange(2 * len(d1)).reshape(2, -1)
     learning = np.concatenate([l1, l2]) > 0
     draw = np.tile(np.unique(names, return_inverse=True)[1], 2)
     n_blocks = blocks_for(strata.n_units)
-    products = PairProducts(1, n_blocks, pairs=both)
+    products = PairProducts(1, n_blocks, pairs=rows_of_pairs)
     rows = Rows(strata, 1, pairs=False, products=products, n_blocks=n_blocks)
     placed = np.where(learning, 0.0, np.concatenate([d1, d2]))[None]
     rows.add(placed, learning, draw)
     effects = rows.effects()
-    found = estimate(effects, linear([1.0], effects.u))
-    unbiased = found.variances["unbiased"]
+    mean_estimate = estimate(effects, linear([1.0], effects.u))
+    unbiased = mean_estimate.variances["unbiased"]
     return {
-        "estimate": found.value,
-        "theta_squared": found.theta_squared,
+        "estimate": mean_estimate.value,
+        "theta_squared": mean_estimate.theta_squared,
         "variance": unbiased,
-        "mc_se_estimate": found.mc_se,
-        "mc_se_variance": found.errors["unbiased"],
+        "mc_se_estimate": mean_estimate.mc_se,
+        "mc_se_variance": mean_estimate.errors["unbiased"],
     }
 
 

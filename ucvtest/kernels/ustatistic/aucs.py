@@ -62,24 +62,24 @@ class AucEstimate:
     mc_se_estimate: float
 
     @classmethod
-    def of(cls, strata: Strata, found: Estimate) -> Self:
+    def of(cls, strata: Strata, estimate: Estimate) -> Self:
         """From the estimate of a contrast."""
-        jackknife = found.variances["jackknife"]
+        jackknife = estimate.variances["jackknife"]
         varies = jackknife > NO_VARIANCE
         values, errors = (
             {name: numbers.get(name, math.nan) if varies else math.nan for name in VARIANCES}
-            for numbers in (found.variances, found.errors)
+            for numbers in (estimate.variances, estimate.errors)
         )
-        influence = strata.n * (strata.n - 1) / (strata.r - 1) * found.b
+        influence = strata.n * (strata.n - 1) / (strata.r - 1) * estimate.b
         return cls(
-            auc=found.value,
+            auc=estimate.value,
             values=values,
             mc_se=errors,
             jackknife=jackknife,
-            pair_effects=found.variances.get("pair_effects", math.nan),
+            pair_effects=estimate.variances.get("pair_effects", math.nan),
             u=tuple(influence[some] for some in strata.members),
-            df=found.df if varies else math.nan,
-            mc_se_estimate=found.mc_se,
+            df=estimate.df if varies else math.nan,
+            mc_se_estimate=estimate.mc_se,
         )
 
     @classmethod

@@ -80,7 +80,7 @@ class Columns(ABC):
         return NoVariance.OBSERVATIONS_ALIKE
 
     def why_flat(self, auc: float, placed: np.ndarray, tested: np.ndarray) -> NoVariance:
-        """Why an AUC, or the difference of two, has none."""
+        """Why an AUC, or the difference of two, does not vary."""
         alike = self.n_learners > 1 and self.alike(placed)
         return self.why_without(auc, alike=alike, equal=bool((placed[0][tested] == 1 / 2).all()))
 
@@ -126,7 +126,7 @@ class MeanLosses(Columns):
 
 @dataclass(frozen=True, eq=False)
 class DifferenceOfLosses(MeanLosses):
-    """Two learners of which the difference is asked: its column, and that of the second.
+    """The difference of two learners, and the second of them: a column for each.
 
     Effects of pairs are of the difference alone.
     """

@@ -40,11 +40,11 @@ class Contrast:
     level: float = 0.0
 
     def __add__(self, other: "Contrast") -> "Contrast":
-        both = self.value is not None and other.value is not None
+        have_values = self.value is not None and other.value is not None
         return Contrast(
             self.weights + other.weights,
             self.fixed + other.fixed,
-            self.value + other.value if both else None,  # type: ignore[operator]
+            self.value + other.value if have_values else None,  # type: ignore[operator]
             self.level + other.level,
         )
 
@@ -73,7 +73,7 @@ def linear(
 
 
 def share(n_columns: int, top: int, bottom: int, means: np.ndarray) -> Contrast:
-    """The ratio of the means of two columns, of which the second has the mean 1 by its scale.
+    """The ratio of the means of two columns; the second has the mean 1 by its scale.
 
     NaN where nothing was counted: two classes were never tested together.
     """
@@ -130,11 +130,11 @@ def estimate(effects: Effects, contrast: Contrast) -> Estimate:
         of_used = effects.gram[used][:, :, used]
         inner = np.einsum("v,vkwl,w->kl", second[used], of_used, second[used])
         m2 = np.maximum(_crossed(inner, effects), 0.0)
-        both = list(zip(j.tolist(), m2.tolist(), strict=True))
+        j_and_m2 = list(zip(j.tolist(), m2.tolist(), strict=True))
         by_name |= {
             "pair_effects": m2,
-            "geometric": np.array([jackknife.geometric(*x) for x in both]),
-            "midpoint": np.array([jackknife.midpoint(*x) for x in both]),
+            "geometric": np.array([jackknife.geometric(*x) for x in j_and_m2]),
+            "midpoint": np.array([jackknife.midpoint(*x) for x in j_and_m2]),
         }
     fixed = b - weights @ effects.b
     if second is not None:
@@ -242,12 +242,12 @@ def slope(effects: Effects, contrast: Contrast) -> tuple[float, float, float]:
             return *complete_slope(n, g + 1, b, np.tensordot(effects.weight, tau, 1)), 0.0
         filled = effects.weight > 0
         weight = effects.weight[filled]
-        found = slope_by_rows(
+        of_rows = slope_by_rows(
             *(n, g + 1, by_block[filled] * weight[:, None]),
             (tau[filled] * weight[:, None, None] for tau in strips),
             *(leave_one_out_weights(len(weight)), weight),
         )
-    return float(found.value[0]), float(found.error[0]), _error(found.value[1:])
+    return float(of_rows.value[0]), float(of_rows.error[0]), _error(of_rows.value[1:])
 
 
 def covariance(effects: Effects, contrasts: Sequence[Contrast]) -> np.ndarray:

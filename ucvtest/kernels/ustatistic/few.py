@@ -199,10 +199,10 @@ class Rounds:
         if np.any(contrast.fixed):
             fixed = np.broadcast_to(contrast.fixed, tested.shape[1:])
             tested, fits = tested + fixed, fits + sets.mean_of_tested(fixed)
-        found = few_fits(sets, tested, fits)
+        few_estimate = few_fits(sets, tested, fits)
         if contrast.value is None:
-            return found
-        return found._replace(mean=contrast.value + found.mean - contrast.level)
+            return few_estimate
+        return few_estimate._replace(mean=contrast.value + few_estimate.mean - contrast.level)
 
     def covariance_of_tests(self, contrasts: Sequence[Contrast]) -> np.ndarray:
         """The covariance of the parts of the tested units in contrasts."""

@@ -99,7 +99,7 @@ def _compared(rows: Sequence[jax.Array], count: jax.Array) -> tuple[jax.Array, .
     """
 
     def of_row(*scores: jax.Array) -> tuple[jax.Array, ...]:
-        pairs, tested = (_psi(*x, jnp.int16) for x in (scores[:2], scores[2:]))
+        pairs, tested = (_psi(scores[i], scores[i + 1], jnp.int16) for i in (0, 2))
         return pairs, tested.sum(1, dtype=jnp.int16), tested.sum(0, dtype=jnp.int16)
 
     return tuple(x.astype(jnp.float64) / 2 for x in _by_block(of_row, rows, count))
@@ -126,7 +126,7 @@ def _in_calls(
     function: Callable[..., tuple[np.ndarray, ...]],
     rows: Sequence[np.ndarray],
     blocks: Sequence[np.ndarray],
-    *others: Any,
+    *shared: Any,
 ) -> list[np.ndarray]:
     """Sums over the rows of each block, and the sums of each row, from calls of one shape."""
     depth, sizes = max(LEAST_DEPTH, CALL // len(blocks)), [x.shape[1] for x in rows]
@@ -142,7 +142,7 @@ def _in_calls(
             padded(x[place].astype(float), next_multiple(n, COLUMN_STEP), 2, fill=np.nan)
             for x, n in zip(rows, sizes, strict=True)
         ]
-        of_pairs, *sums = function(part, count, *others)
+        of_pairs, *sums = function(part, count, *shared)
         pairs = pairs + of_pairs[:, : sizes[0], : sizes[1]]
         for of_row, x in zip(of_rows, sums, strict=True):
             of_row[place[there]] = x[there, : of_row.shape[1]]
@@ -239,10 +239,12 @@ def place_classes(
         if not several:
             placed[column] = parts[..., 0]
             continue
-        placed[column], others = _combined(strata, parts, tested)
+        placed[column], of_other_classes = _combined(strata, parts, tested)
         if pair is not None:
             for k, of_block in enumerate(blocks):
-                pair[column, k] += _of_other_classes(strata, others[of_block], tested[of_block])
+                pair[column, k] += _of_other_classes(
+                    strata, of_other_classes[of_block], tested[of_block]
+                )
     return placed
 
 
@@ -317,15 +319,17 @@ def _combined(
     own = parts.sum(axis=2)
     placed = np.where(tested, own + without_class[:, labels], 0.0)
     without_both = without_class[:, :, None] - of_class[:, None] + of_pairs
-    others = own[..., None] - parts + without_both[:, labels] / 2
-    return placed, np.where(tested[..., None], others, 0.0)
+    of_other_classes = own[..., None] - parts + without_both[:, labels] / 2
+    return placed, np.where(tested[..., None], of_other_classes, 0.0)
 
 
-def _of_other_classes(strata: Strata, others: np.ndarray, tested: np.ndarray) -> np.ndarray:
+def _of_other_classes(
+    strata: Strata, of_other_classes: np.ndarray, tested: np.ndarray
+) -> np.ndarray:
     """Half of what other classes add to the mean of E of two tested units, summed over rows."""
     either = np.zeros((strata.n_units, strata.n_units))
     for c, some in enumerate(strata.members):
-        either[:, some] = others[:, :, c].T @ tested[:, some].astype(float)
+        either[:, some] = of_other_classes[:, :, c].T @ tested[:, some].astype(float)
         either[np.ix_(some, some)] = 0.0
     either /= np.outer(strata.r, strata.r)
     return either

@@ -384,7 +384,7 @@ class Rows:
         # Of many units the product takes longest; its rounding is far below the noise of draws.
         single = not self.exact and strata.n_units > MOST_UNITS_MANY
         kind: type = np.float32 if single else float
-        sets = learnt.T.astype(kind, copy=False)
+        sets: np.ndarray = learnt.T.astype(kind, copy=False)
         tested = (1 - learnt) / strata.r if several else learnt
         phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
         blocks = [(k, slices_of(block, k)) for k in np.unique(block).tolist()]

@@ -101,10 +101,10 @@ class PairProducts:
                     )
                     for k, sets in enumerate(learning[:, some])
                 )
-                both = np.tile(np.arange(len(some)), (2, 1))
+                alike = np.tile(np.arange(len(some)), (2, 1))
                 sums = self._open[part]
-                sums["exchange"][block] += moved.products(other, both, 1)["product"][0]
-                sums["exchange"][block] -= before.products(other, both, 0)["product"][0]
+                sums["exchange"][block] += moved.products(other, alike, 1)["product"][0]
+                sums["exchange"][block] -= before.products(other, alike, 0)["product"][0]
                 sums["exchanges"][block] += len(some)
         self._parts += self._open.values()
         self._open, self._fits, self._exchanged = {}, {}, []
@@ -118,10 +118,10 @@ class PairProducts:
 
     def variances(self, keeps: np.ndarray) -> Mapping[str, np.ndarray]:
         """See `rows.Products`."""
-        found = {"unbiased": self._mean(keeps, self._unbiased)}
+        by_name = {"unbiased": self._mean(keeps, self._unbiased)}
         if any(part["exchanges"].any() for part in self._parts):
-            found["asymptotic"] = self._mean(keeps, self._asymptotic)
-        return found
+            by_name["asymptotic"] = self._mean(keeps, self._asymptotic)
+        return by_name
 
     def _mean(
         self, keeps: np.ndarray, form: Callable[[Mapping[str, np.ndarray], np.ndarray], np.ndarray]
@@ -175,9 +175,9 @@ def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
         places = np.triu_indices(n_sets, 1)
         starts = first[size == n_sets]
         pairs.append(np.stack([order[starts[:, None] + place].ravel() for place in places]))
-    both = np.concatenate(pairs, axis=1)
-    disjoint: np.ndarray = ~(learning[both[0]] & learning[both[1]]).any(axis=1)
-    return both[:, disjoint]
+    rows_of_pairs = np.concatenate(pairs, axis=1)
+    disjoint: np.ndarray = ~(learning[rows_of_pairs[0]] & learning[rows_of_pairs[1]]).any(axis=1)
+    return rows_of_pairs[:, disjoint]
 
 
 _KINDS = ("product", "crossed", "diagonal", "swapped")

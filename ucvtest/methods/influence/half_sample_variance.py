@@ -72,10 +72,10 @@ def draw_shares(
         sums.add(columns.placed(scores, learning, draw, sums.pair), learning, draw)
         n_drawn += size
     effects = sums.effects()
-    each: Sequence[tuple[int, ...]] = [(0, 1), (0,), (1,)] if source.paired else [(0,)]
+    contrasts: Sequence[tuple[int, ...]] = [(0, 1), (0,), (1,)] if source.paired else [(0,)]
     return tuple(
         HalfSampleShare.of(
             AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
         )
-        for places in each
+        for places in contrasts
     )

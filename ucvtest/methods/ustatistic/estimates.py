@@ -78,33 +78,33 @@ def of_each(sums: Sums, places: Places) -> tuple[Estimate, ...]:
     return tuple(sums.estimate((place,)) for place in places)
 
 
-def excess(found: Estimate, name: str, tol: float) -> float:
+def excess(estimate: Estimate, name: str, tol: float) -> float:
     """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
 
     NaN if it is not known.
     """
-    if only_rounding(found, name):
+    if only_rounding(estimate, name):
         return 0.0
-    variance, mc_se = found.variances[name], found.errors[name]
+    variance, mc_se = estimate.variances[name], estimate.errors[name]
     if variance == 0:
         return math.nan
     of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
     if variance < 0:
         return of_variance
-    of_estimate = found.mc_se / (tol * math.sqrt(variance))
+    of_estimate = estimate.mc_se / (tol * math.sqrt(variance))
     return float(np.maximum(of_variance, of_estimate))
 
 
-def reliable(found: Estimate, name: str) -> bool:
+def reliable(estimate: Estimate, name: str) -> bool:
     """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
-    variance = found.variances[name]
-    return bool(variance > 0 and found.errors[name] <= RELIABLE * variance)
+    variance = estimate.variances[name]
+    return bool(variance > 0 and estimate.errors[name] <= RELIABLE * variance)
 
 
-def only_rounding(found: Estimate, name: str) -> bool:
+def only_rounding(estimate: Estimate, name: str) -> bool:
     """Whether a variance is zero, up to the rounding of losses that are all the same."""
-    largest = max(abs(found.variances[name]), abs(found.variances.get("jackknife", 0.0)))
-    return bool(largest <= (ROUNDING * found.value) ** 2)
+    largest = max(abs(estimate.variances[name]), abs(estimate.variances.get("jackknife", 0.0)))
+    return bool(largest <= (ROUNDING * estimate.value) ** 2)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class FewFitsEstimates:
         own = tuple(sums.few_fits((place,)) for place in places) if len(places) > 1 else ()
         few_fits, no_variance = sums.few_fits(places), None
         if isinstance(sums.columns, OF_AUC) and not few_fits.spread > NO_VARIANCE**2:
-            no_variance = _why(sums, few_fits.mean)
+            no_variance = _no_variance(sums, few_fits.mean)
         return cls(few_fits, own, no_variance)
 
 
@@ -194,18 +194,18 @@ class AucEstimates:
     @classmethod
     def of(cls, sums: Sums, sizes: AnySizes, places: Places, *, converged: bool) -> Self:
         """From the sums so far."""
-        each = [places] if len(places) == 1 else [places, *((place,) for place in places)]
+        all_places = [places] if len(places) == 1 else [places, *((place,) for place in places)]
         if not has_enough(sums, sizes):
             assert sums.rows is not None
             means, strata = sums.rows.means, sums.columns.strata
-            contrasts = [sums.columns.contrast(x, means) for x in each]
-            first, *others = (AucEstimate.of_few_rows(x, means, strata) for x in contrasts)
-            return cls(first, tuple(others), sums.n_rows, None, converged)
-        first, *others = (auc_of(sums, x) for x in each)
+            contrasts = [sums.columns.contrast(x, means) for x in all_places]
+            first, *per_learner = (AucEstimate.of_few_rows(x, means, strata) for x in contrasts)
+            return cls(first, tuple(per_learner), sums.n_rows, None, converged)
+        first, *per_learner = (auc_of(sums, x) for x in all_places)
         no_variance = None
         if math.isnan(first.values["jackknife"]):
-            no_variance = _why(sums, first.auc)
-        return cls(first, tuple(others), sums.n_rows, no_variance, converged)
+            no_variance = _no_variance(sums, first.auc)
+        return cls(first, tuple(per_learner), sums.n_rows, no_variance, converged)
 
     def variance(self, name: str) -> float:
         """The variance by its name; NaN if there is none."""
@@ -228,6 +228,6 @@ def has_enough(sums: Sums, sizes: AnySizes) -> bool:
     return sums.rows.exact or enough
 
 
-def _why(sums: Sums, auc: float) -> NoVariance:
+def _no_variance(sums: Sums, auc: float) -> NoVariance:
     """Why there is no variance."""
     return sums.columns.why_without(auc, alike=sums.alike, equal=sums.equal_scores)

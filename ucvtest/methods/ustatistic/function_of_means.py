@@ -91,7 +91,7 @@ class MetricEstimates:
 def of_metric(
     question: Question, sums: Sums, estimates: MeanEstimates, places: Places
 ) -> MetricEstimates:
-    """What a metric has beside the estimates of its linear part."""
+    """What a metric has in addition to the estimates of its linear part."""
     columns = sums.columns
     assert isinstance(columns, OfMetric)
     if isinstance(estimates, FewFitsEstimates):
@@ -112,8 +112,8 @@ def of_metric(
     n = _n_rows(question, variance, WorkingPoint.at(columns.function, table))
     point, contrast = columns.with_rows_added(place, means, n, rounds)
     if rounds is None:
-        found = estimate(sums.effects(), contrast)
-        moved: MeanEstimates = UStatisticEstimates(found, name, 0)
+        moved_estimate = estimate(sums.effects(), contrast)
+        moved: MeanEstimates = UStatisticEstimates(moved_estimate, name, 0)
         mean = contrast.level
     else:
         linear = Contrast(contrast.weights, contrast.fixed)

@@ -103,7 +103,7 @@ def complete_profile(sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...]) 
     """The profile from all learning sets."""
     products = CompleteProducts(Strata.single(sizes.n_obs, sizes.learn_size), 1)
     for learning in sampler.enumerated():
-        drawn = sampler.given(learning, np.zeros(len(learning), dtype=int))
+        drawn = sampler.of_sets(learning, np.zeros(len(learning), dtype=int))
         products.add_all(_losses(sampler, drawn)[None], learning)
     kappa = products.kappas()[list(c_values), 0, 0]
     n_fits, no_error = sampler.source.n_fits, np.zeros(len(kappa))
@@ -136,7 +136,7 @@ def _overlapping(sampler: Sampler, sizes: Sizes, n_draws: int, overlap: int) -> 
     """Draws of two sets with `overlap` observations in common, first the first sets of all."""
     orders, g = draw_orders(sampler.generator, n_draws, sizes.n_obs), sizes.learn_size
     sets = [learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)]
-    return sampler.given(np.concatenate(sets), np.tile(np.arange(n_draws), 2))
+    return sampler.of_sets(np.concatenate(sets), np.tile(np.arange(n_draws), 2))
 
 
 def _losses(sampler: Sampler, drawn: Drawn) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import is_number
 from ucvtest.common.memo import memoised
 from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import check_order
@@ -22,7 +22,7 @@ from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.base import Metric, when_learning_from
-from ucvtest.results.fields import CONTRASTS, Contrast
+from ucvtest.results.fields import Contrast
 
 SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
 
@@ -187,9 +187,8 @@ def check_ratio(
         )
 
 
-def null_value_of(contrast: Any, null_value: float | None) -> float | None:
+def null_value_of(contrast: Contrast, null_value: float | None) -> float | None:
     """By default a ratio is 1 under H0; it must be positive."""
-    check_choice("contrast", contrast, CONTRASTS)
     if contrast != "ratio":
         return null_value
     if null_value is None:

@@ -24,7 +24,7 @@ from ucvtest.metrics.working_point import WorkingPoint, pool_of
 
 
 class Linear(NamedTuple):
-    """A function at some means: its value, and the slopes of columns and of what is fixed (n,).
+    """A function at some means: its value, and the slopes of columns and of fixed parts (n,).
 
     `level` is the mean of the linear part of a row there.
     """
@@ -37,7 +37,7 @@ class Linear(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OfMetric(Columns):
-    """A function of the means of parts of rows, of which the response is `target` (N,).
+    """A function of the means of parts of rows, whose response is `target` (N,).
 
     Parts of the rows of clusters are added up; every row has the same weight. `pools` have what
     else is pooled over everything tested of each learner.
@@ -90,10 +90,10 @@ class OfMetric(Columns):
 
     def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
         """See `Columns`; nothing varies where the metric has no value."""
-        found = self.linear(place, self.of_learner(place, means, rounds), rounds)
-        if found is None:
+        linear = self.linear(place, self.of_learner(place, means, rounds), rounds)
+        if linear is None:
             return Contrast(np.zeros(self.n_columns), value=0.0)
-        return self._at(place, found, rounds)
+        return self._at(place, linear, rounds)
 
     def defined(self, place: int, means: np.ndarray, rounds: Rounds | None) -> bool:
         """Whether the metric of a learner has a value."""
@@ -119,16 +119,16 @@ class OfMetric(Columns):
             return None
         return WorkingPoint.at(self.function, means, self.pools[place].errors)
 
-    def _at(self, place: int, found: Linear, rounds: Rounds | None) -> Contrast:
-        weights, fixed = np.zeros(self.n_columns), found.fixed
-        weights[self._columns_of(place)] = found.gradient
+    def _at(self, place: int, linear: Linear, rounds: Rounds | None) -> Contrast:
+        weights, fixed = np.zeros(self.n_columns), linear.fixed
+        weights[self._columns_of(place)] = linear.gradient
         offset = None if self.clusters is None else self.clusters.offset
         if offset is not None:
-            level = found.level
+            level = linear.level
             if rounds is not None:
                 level = float(weights @ rounds.means + np.mean(fixed))
             fixed = fixed + level * offset
-        return Contrast(weights, fixed, found.value, found.level)
+        return Contrast(weights, fixed, linear.value, linear.level)
 
     def _mean(self, kernel: np.ndarray, rounds: Rounds | None) -> float:
         """The mean of a kernel of the tested unit: over units, or over the tests of few fits."""
@@ -151,7 +151,7 @@ class OfMetric(Columns):
 class OfCells(OfMetric):
     """A function of the confusion matrix: columns of each true class and each predicted one but 0.
 
-    Predicted as 0 is what is left of a class, which no fit changes.
+    The rest of a class is predicted as 0; no fit changes the size of a class.
     """
 
     function: Cells
@@ -212,7 +212,7 @@ class OfCells(OfMetric):
         return point, self._at(place, self._linear(point, table), rounds)
 
     def _linear(self, point: WorkingPoint, table: np.ndarray) -> Linear:
-        """At a point, of which `table` are the means of the rows."""
+        """At a point, where `table` are the means of the rows."""
         slopes = point.gradient
         return Linear(
             value=point.value,
@@ -279,7 +279,7 @@ def columns_of_metric(
         size = 1 + max(function.n_classes - 1, int(target.max()), largest)
         return OfCells(*common, function, size * (size - 1))
     if isinstance(function, Moments):
-        one = np.asarray(function.numbers(target[:1], target[:1]))
-        return OfMoments(*common, function, one.shape[1])
+        numbers = np.asarray(function.numbers(target[:1], target[:1]))
+        return OfMoments(*common, function, numbers.shape[1])
     assert isinstance(function, MetricOfSets)
     return OfSets(*common, function, function.n_parts)

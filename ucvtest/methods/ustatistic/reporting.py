@@ -81,16 +81,16 @@ def _studentised(
     source: LossSource,
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
-    found, tested = estimates.estimates, {}
+    estimate, tested = estimates.estimates, {}
     for name in _known_variances(question.metric):
-        if name not in found.variances:
+        if name not in estimate.variances:
             continue
         normal = name in ("unbiased", "asymptotic")
         studentised = studentise(
             question.hypothesis,
-            found.value,
+            estimate.value,
             _variance(estimates, name),
-            mc_se=found.mc_se,
+            mc_se=estimate.mc_se,
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
             status=_status(question, options, estimates, name, identical=source.identical),
@@ -120,9 +120,9 @@ def _table(
 
 def _precise(estimates: UStatisticEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance is small compared with the variance."""
-    found = estimates.estimates
-    small = found.errors[name] <= RELIABLE * abs(found.variances[name])
-    return small or only_rounding(found, name)
+    estimate = estimates.estimates
+    small = estimate.errors[name] <= RELIABLE * abs(estimate.variances[name])
+    return small or only_rounding(estimate, name)
 
 
 def _known_variances(metric: Metric) -> tuple[str, ...]:
@@ -134,16 +134,16 @@ def _diagnostics(
     estimates: UStatisticEstimates, source: LossSource, metric: Metric
 ) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
-    found = estimates.estimates
-    values = found.variances
+    estimate = estimates.estimates
+    values = estimate.variances
     precise_variances = {
         f"variance_{name}": quantity.square(values[name])
         for name in (*_known_variances(metric), "geometric")
         if name in values and not (name == "geometric" and metric.compares_pairs)
     }
     diagnostics: dict[str, Any] = {
-        "mc_se_estimate": quantity.spread(found.mc_se),
-        "mc_se_variance": quantity.square(found.errors[estimates.variance]),
+        "mc_se_estimate": quantity.spread(estimate.mc_se),
+        "mc_se_variance": quantity.square(estimate.errors[estimates.variance]),
         "variance": estimates.variance,
         "n_pairs": estimates.n_pairs,
         "converged": estimates.converged,
@@ -153,7 +153,7 @@ def _diagnostics(
     }
     if not metric.compares_pairs:
         if "unbiased" in values:
-            diagnostics["theta_squared"] = quantity.second_moment(found.theta_squared)
+            diagnostics["theta_squared"] = quantity.second_moment(estimate.theta_squared)
         if "pair_effects" in values:
             diagnostics["pair_effects"] = quantity.square(values["pair_effects"])
     return diagnostics

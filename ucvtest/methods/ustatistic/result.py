@@ -120,7 +120,7 @@ class PairedRun:
             key = source.places, sums.columns.width, sums.kind
             if key in known:
                 return of_sums(known[key].about(sums.columns), converged=True)
-            if sums.n_bytes + sum(others.n_bytes for others in known.values()) <= KEPT_BYTES:
+            if sums.n_bytes + sum(kept_sums.n_bytes for kept_sums in known.values()) <= KEPT_BYTES:
                 known[key] = sums
         if not (source.one_by_one and in_rounds):
             return estimated(None)
@@ -132,7 +132,7 @@ class PairedRun:
         """Empty sums of what the estimates need."""
         options, sizes = self.options, self.learning_sets.sizes
         columns = columns_of(self.question, self.learning_sets, self.source, len(self.places))
-        exact, given = options.n_pairs == "exact", options.given_sets
+        exact, given_sets = options.n_pairs == "exact", options.given_sets
         few_too = options.variance == "few" or options.may_be_few
         of_means = isinstance(sizes, Sizes) and not self.is_ratio
         compares_pairs = self.question.metric.compares_pairs
@@ -151,7 +151,7 @@ class PairedRun:
             products=of_means
             and sizes.disjoint
             and not compares_pairs
-            and not isinstance(given, GivenSplits),
+            and not isinstance(given_sets, GivenSplits),
         )
 
     def _stages(self) -> Stages:
@@ -167,13 +167,13 @@ class PairedRun:
             if not has_enough(sums, sizes):
                 return math.inf
             return auc_of(sums, self.places).excess(options.variance, options.tol)
-        found = sums.estimate(self.places)
+        estimate = sums.estimate(self.places)
         if not self.is_ratio:
-            return excess(found, options.variance, options.tol)
-        if math.isnan(found.value):
+            return excess(estimate, options.variance, options.tol)
+        if math.isnan(estimate.value):
             return 0.0
         # The Monte-Carlo error and the variance are those of the logarithm.
-        return excess(replace(found, value=1.0), options.variance, options.tol)
+        return excess(replace(estimate, value=1.0), options.variance, options.tol)
 
     def _of_many(self, sums: Sums, *, converged: bool) -> Estimates:
         """By the full variance, or that of few fits where the draws end before it is known."""
@@ -188,14 +188,14 @@ class PairedRun:
             of_ratio = RatioEstimates.of(sums, converged=converged or is_fixed)
             by_few = sums.enough and not ratio.answers(options, of_ratio, self.source)
             return self._of_few(sums) if by_few else of_ratio
-        found = UStatisticEstimates.of(sums, places, options.variance, converged=converged)
+        of_mean = UStatisticEstimates.of(sums, places, options.variance, converged=converged)
         if sums.enough:
-            if few.unanswered(options, found, self.source):
+            if few.unanswered(options, of_mean, self.source):
                 return self._of_few(sums)
-            if reporting.own_value_is_open(found.per_learner):
+            if reporting.own_value_is_open(of_mean.per_learner):
                 of_few_fits = FewFitsEstimates.of(sums, places).per_learner
-                found = replace(found, few_per_learner=of_few_fits)
-        return self._with_metric(sums, found)
+                of_mean = replace(of_mean, few_per_learner=of_few_fits)
+        return self._with_metric(sums, of_mean)
 
     def _of_few(self, sums: Sums) -> Estimates:
         """From the rounds that were kept."""
@@ -205,10 +205,10 @@ class PairedRun:
             return FewFitsRatio.of(sums)
         return self._with_metric(sums, FewFitsEstimates.of(sums, self.places))
 
-    def _with_metric(self, sums: Sums, found: OfMean) -> Estimates:
+    def _with_metric(self, sums: Sums, of_mean: OfMean) -> Estimates:
         if not isinstance(sums.columns, OfMetric):
-            return found
-        return of_metric(self.question, sums, found, self.places)
+            return of_mean
+        return of_metric(self.question, sums, of_mean, self.places)
 
 
 def _no_sums(parts: PartsOfTested) -> dict[Any, Sums]:
@@ -224,10 +224,10 @@ def in_pairs_of(learning_sets: LearningSets) -> bool:
 
 def rounds_are_there(learning_sets: LearningSets, options: UStatisticOptions) -> bool:
     """Whether there are pairs of disjoint learning sets, which few fits need."""
-    given = options.given_sets
-    if given is None or not isinstance(learning_sets.sizes, Sizes):
+    given_sets = options.given_sets
+    if given_sets is None or not isinstance(learning_sets.sizes, Sizes):
         return in_pairs_of(learning_sets)
-    return isinstance(given, GivenPairs) and given.n_sets == 1
+    return isinstance(given_sets, GivenPairs) and given_sets.n_sets == 1
 
 
 def columns_of(

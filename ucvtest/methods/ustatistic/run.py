@@ -38,7 +38,7 @@ STAGE_PAIRS = 512
 
 OF_WHAT_IS_LEFT, MOST_EXCESS = 0.5, 2.0
 """The next stage, as a share of what seems to be left to draw, and the Monte-Carlo error, as a
-multiple of what is allowed, above which no more is believed of it."""
+multiple of the allowed one, above which no more is believed of it."""
 
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
@@ -98,7 +98,7 @@ class Sampler:
     """Learning sets of some sizes, with what a source has of their rules.
 
     Sets of mean losses come from random `halves` of the sample, or as consecutive places of random
-    orders. `one_by_one` fits disjoint pairs, of which each may fail.
+    orders. `one_by_one` fits disjoint pairs, and any of them may fail.
     """
 
     sizes: AnyLearningSets
@@ -125,20 +125,20 @@ class Sampler:
             draw = np.tile(np.arange(n_draws), 2)
         else:
             n_draws = -(-n_pairs // n_sets)
-            sides = draw_from_halves(rng, n_draws, n_sets, sizes.n_obs, sizes.learn_size)
+            halves = draw_from_halves(rng, n_draws, n_sets, sizes.n_obs, sizes.learn_size)
             # The last draw may have fewer sets.
-            first, second = (side.reshape(-1, sizes.n_obs)[:n_pairs] for side in sides)
+            first, second = (side.reshape(-1, sizes.n_obs)[:n_pairs] for side in halves)
             draw = np.tile(np.arange(n_pairs) // n_sets, 2)
             n_exchanged = exchanges(n_draws, exchange_every)
-            exchanged = sides[0][:n_exchanged, 0]
+            exchanged = halves[0][:n_exchanged, 0]
             if n_exchanged:
-                exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
+                exchanged = exchange_one(rng, exchanged, halves[1][:n_exchanged, 0])
             start = n_sets * np.arange(n_exchanged)
             partners = np.stack([n_pairs + start, start], axis=1)
             sets = np.concatenate([first, second, exchanged])
         return Drawn(sets, draw, self._seeds(len(sets)), partners)
 
-    def given(self, learning: np.ndarray, draw: np.ndarray) -> Drawn:
+    def of_sets(self, learning: np.ndarray, draw: np.ndarray) -> Drawn:
         """Learning sets that are known."""
         return Drawn(learning, draw, self._seeds(len(learning)), np.zeros((0, 2), dtype=int))
 
@@ -174,7 +174,7 @@ Products = Literal["pairs", "complete"]
 
 @dataclass(eq=False)
 class Sums:
-    """What is added up of rows: sums for many fits, tables for few, or both.
+    """Sums over rows for many fits, tables for few, or both.
 
     `apart` if rounds are kept step by step, by `OneByOne`.
     """
@@ -283,7 +283,7 @@ class Sums:
     def keep_rounds(
         self, values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> None:
-        """Keep the rounds of a step, of which both sets are there; see `OneByOne`."""
+        """Keep the rounds of a step whose two sets are there; see `OneByOne`."""
         assert self.rounds is not None
         columns = self.columns
         self._few.clear()
@@ -322,7 +322,7 @@ class Sums:
         return self._effects
 
     def about(self, columns: Columns) -> "Sums":
-        """The sums of another metric, of which parts and rows are the same."""
+        """The sums of another metric, whose parts and rows are the same."""
         assert isinstance(columns, OfMetric)
         assert isinstance(self.columns, OfMetric)
         pools = tuple(pool.about(columns.function) for pool in self.columns.pools)
@@ -330,7 +330,7 @@ class Sums:
 
     @property
     def kind(self) -> tuple[bool, ...]:
-        """What is added up: sums over rows, over pairs of units, over pairs of sets, and rounds."""
+        """Whether there are sums over rows, over pairs of units and of sets, and rounds."""
         rows = self.rows is not None
         return rows, self.n_bytes > 0, self.products is not None, self.rounds is not None
 
@@ -427,7 +427,7 @@ class StageSizes:
 
     def following(self, n_pairs: int, n_fits: int, excess: float) -> int:
         """Pairs in the next stage of "auto"; 0 if none are allowed."""
-        # Monte-Carlo errors fall with the root of the number: most of what is left, and at least a
+        # Monte-Carlo errors fall with the root of the number: most of the rest, and at least a
         # third more, so that there are few looks.
         square = min(excess, MOST_EXCESS) ** 2 if excess > 1 else 1.0
         stage_pairs = max(self.fewest, n_pairs // 3, int(OF_WHAT_IS_LEFT * (square - 1) * n_pairs))
@@ -521,16 +521,16 @@ def _collect(
     stages: Stages,
     excess: Callable[[], float],
 ) -> bool:
-    source, number, given = sampler.source, options.n_pairs, options.given_sets
-    if given is not None:
+    source, number, given_sets = sampler.source, options.n_pairs, options.given_sets
+    if given_sets is not None:
         n_columns = sums.columns.n_learners if getattr(stages, "jointly", False) else 1
-        for learning, draw in _given_parts(sampler, given, n_columns):
-            sums.add(*sampler.fitted(sampler.given(learning, draw)))
+        for learning, draw in _given_parts(sampler, given_sets, n_columns):
+            sums.add(*sampler.fitted(sampler.of_sets(learning, draw)))
         return True
     if number == "exact":
         for learning in sampler.enumerated():
             draw = np.arange(len(learning))
-            sums.add(*sampler.fitted(sampler.given(learning, draw)))
+            sums.add(*sampler.fitted(sampler.of_sets(learning, draw)))
         return True
     if options.variance == "few":
         number = options.n_pairs_of_few(stages.n_learners)
@@ -557,15 +557,15 @@ def _draw(sampler: Sampler, sums: Sums, stages: Stages, parts: Sequence[int]) ->
 
 
 def _given_parts(
-    sampler: Sampler, given: object, n_learners: int
+    sampler: Sampler, given_sets: object, n_learners: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The learning sets of given losses, and their draws from 0, some at a time."""
-    if isinstance(given, GivenPairs):
-        yield from given.parts(STAGE_CELLS // n_learners)
+    if isinstance(given_sets, GivenPairs):
+        yield from given_sets.parts(STAGE_CELLS // n_learners)
         return
     rows = rows_of_part(sampler.sizes, n_learners)
-    for some, draw in given.parts(rows):  # type: ignore[attr-defined]
-        yield given.design.learning[some], draw  # type: ignore[attr-defined]
+    for some, draw in given_sets.parts(rows):  # type: ignore[attr-defined]
+        yield given_sets.design.learning[some], draw  # type: ignore[attr-defined]
 
 
 def rows_of_part(sizes: AnyLearningSets, n_learners: int = 1) -> int:

@@ -175,7 +175,7 @@ class JoinedMany(Joined):
         return covariance(self.sums.effects(), contrasts)
 
     @cached_property
-    def found(self) -> dict[Places, Estimate]:
+    def estimates(self) -> dict[Places, Estimate]:
         """The estimates of all pairs."""
         return {pair: self.sums.estimate(pair) for pair in self.pairs}
 
@@ -190,7 +190,7 @@ class JoinedLosses(JoinedMany):
 
     @property
     def excess(self) -> float:
-        """The Monte-Carlo error as a multiple of what is allowed by a tolerance of 1.
+        """The Monte-Carlo error as a multiple of the one that a tolerance of 1 allows.
 
         Variances and estimates of differences are as precise as that on average, and each of them
         enough for an answer.
@@ -218,27 +218,29 @@ class JoinedLosses(JoinedMany):
         """Variances, their errors and those of means, of all pairs (3, P)."""
         name = self.variance
         return np.array(
-            [(x.variances[name], x.errors[name], x.mc_se) for x in self.found.values()]
+            [(x.variances[name], x.errors[name], x.mc_se) for x in self.estimates.values()]
         ).T
 
     def of(self, question: Question, places: Places) -> Any:
         """See `Joined`."""
-        found = UStatisticEstimates.of(self.sums, places, self.variance, converged=self.converged)
+        estimates = UStatisticEstimates.of(
+            self.sums, places, self.variance, converged=self.converged
+        )
         if len(places) == 2:
-            found = with_floor(found, self._squares(found.estimates.b))
+            estimates = with_floor(estimates, self._squares(estimates.estimates.b))
         if isinstance(self.sums.columns, OfMetric):
-            return of_metric(question, self.sums, found, places)
-        return found
+            return of_metric(question, self.sums, estimates, places)
+        return estimates
 
     def standard_error(self, places: Places) -> float:
         """See `Joined`."""
-        found, name = self.found[places], self.variance
-        variance, error = found.variances[name], found.errors[name]
+        estimate, name = self.estimates[places], self.variance
+        variance, error = estimate.variances[name], estimate.errors[name]
         least = error / RELIABLE
         if not variance > 0:
-            least = max(least, self._squares(found.b))
+            least = max(least, self._squares(estimate.b))
         variance = max(variance, least)
-        return math.sqrt(variance + found.mc_se**2) if variance > 0 else math.nan
+        return math.sqrt(variance + estimate.mc_se**2) if variance > 0 else math.nan
 
     def _squares(self, b: np.ndarray) -> float:
         """The jackknife with all its Monte-Carlo noise."""
@@ -251,7 +253,7 @@ class JoinedLosses(JoinedMany):
             return None
         slopes = {
             pair: slope(self.sums.effects(), self.sums.contrast(pair))
-            if self.found[pair].variances[self.variance] > 0
+            if self.estimates[pair].variances[self.variance] > 0
             else (0.0, 0.0, 0.0)
             for pair in self.pairs
         }
@@ -261,7 +263,7 @@ class JoinedLosses(JoinedMany):
             self.of_pairs(lambda pair: math.hypot(*slopes[pair][1:])),
             se,
         )
-        differences = self.of_pairs(lambda pair: self.found[pair].value, sign=-1)
+        differences = self.of_pairs(lambda pair: self.estimates[pair].value, sign=-1)
         statistics: np.ndarray = scale.z(differences / se)
         return statistics
 
@@ -289,17 +291,17 @@ class JoinedAucs(JoinedMany):
         )
 
     def excess(self, tol: float) -> float:
-        """The Monte-Carlo error as a multiple of what is allowed, on average over differences."""
+        """The Monte-Carlo error as a multiple of the allowed one, on average over differences."""
         return float(np.mean([auc.excess(self.variance, tol) for auc in self.aucs.values()]))
 
     def of(self, question: Question, places: Places) -> Any:
         """See `Joined`."""
         assert isinstance(self.sizes, ClassSizes)
-        found = AucEstimates.of(self.sums, self.sizes, places, converged=self.converged)
+        estimates = AucEstimates.of(self.sums, self.sizes, places, converged=self.converged)
         return (
-            found
-            if found.no_variance is None
-            else replace(found, no_variance=NoVariance.NOTHING_VARIES)
+            estimates
+            if estimates.no_variance is None
+            else replace(estimates, no_variance=NoVariance.NOTHING_VARIES)
         )
 
     def standard_error(self, places: Places) -> float:
@@ -345,32 +347,32 @@ class JoinedFew(Joined):
         columns, places = self.sums.columns, [(place,) for place in range(self.n_learners)]
         alone = [self.few_fits(place) for place in places]
         own = np.diag([x.se**2 - x.test_part for x in alone])
-        each = [columns.of_rounds(place, self.rounds) for place in places]
-        return own + self.rounds.covariance_of_tests(each)
+        contrasts = [columns.of_rounds(place, self.rounds) for place in places]
+        return own + self.rounds.covariance_of_tests(contrasts)
 
     def of(self, question: Question, places: Places) -> Any:
         """See `Joined`."""
-        found = FewFitsEstimates.of(self.sums, places)
+        estimates = FewFitsEstimates.of(self.sums, places)
         if isinstance(self.sums.columns, OfMetric):
-            return of_metric(question, self.sums, found, places)
-        return found
+            return of_metric(question, self.sums, estimates, places)
+        return estimates
 
     def standard_error(self, places: Places) -> float:
         """See `Joined`."""
-        found = self.differences[places]
-        return found.se if found.spread > (ROUNDING * found.mean) ** 2 else math.nan
+        few_fits = self.differences[places]
+        return few_fits.se if few_fits.spread > (ROUNDING * few_fits.mean) ** 2 else math.nan
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
         """See `Joined`: as normal quantiles of the same tail; NaN if they do not exist."""
 
         def quantile(places: Places) -> float:
-            found, se = self.differences[places], self.standard_error(places)
-            return float(as_normal(found.mean / se, found.df)) if se > 0 else math.nan
+            few_fits, se = self.differences[places], self.standard_error(places)
+            return float(as_normal(few_fits.mean / se, few_fits.df)) if se > 0 else math.nan
 
         return self.of_pairs(quantile, sign=-1)
 
 
-def with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimates:
+def with_floor(estimates_of_pair: UStatisticEstimates, squares: float) -> UStatisticEstimates:
     """With a variance that is at least so large that its Monte-Carlo error is a part of it.
 
     Among several learners some are nearly the same: no number of draws makes the variance of their
@@ -378,17 +380,17 @@ def with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimate
     differed in too few draws for any product of two groups of them, variance and error are both 0:
     then `squares` stand for it, the jackknife with all its Monte-Carlo noise.
     """
-    estimates, name = found.estimates, found.variance
+    estimates, name = estimates_of_pair.estimates, estimates_of_pair.variance
     value, variance_floor = estimates.variances[name], estimates.errors[name] / RELIABLE
     unknown = not value > 0
     if unknown:
         variance_floor = max(variance_floor, squares)
     if not value < variance_floor:
-        return found
+        return estimates_of_pair
     floored = replace(estimates, variances={**estimates.variances, name: variance_floor})
     # What the standard error depends on is unknown as well.
-    own_slope = (0.0, *found.slope[1:]) if unknown else found.slope
-    return replace(found, estimates=floored, slope=own_slope, floored=True)
+    own_slope = (0.0, *estimates_of_pair.slope[1:]) if unknown else estimates_of_pair.slope
+    return replace(estimates_of_pair, estimates=floored, slope=own_slope, floored=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -552,10 +554,10 @@ class JointRun:
         in_rounds = rounds_are_there(sets, options) and (
             options.variance == "few" or options.may_be_few
         )
-        given, short = options.given_sets, False
-        if given is not None and in_rounds:
+        given_sets, short = options.given_sets, False
+        if given_sets is not None and in_rounds:
             enough = 2 * MIN_PAIRS if aucs is None else aucs.rows_for_variances
-            short = 2 * LEAST_ROUNDS <= given.design.n_resamples < enough
+            short = 2 * LEAST_ROUNDS <= given_sets.design.n_resamples < enough
         if short:
             options = replace(options, variance="few")
         # One test that needs them is enough.
@@ -580,11 +582,11 @@ class JointRun:
         kind = JoinedLosses if aucs is None else JoinedAucs
 
         def excess() -> float:
-            found = kind(sums, sizes, options.variance)
-            if isinstance(found, JoinedLosses):
-                return found.excess / options.tol
+            joined = kind(sums, sizes, options.variance)
+            if isinstance(joined, JoinedLosses):
+                return joined.excess / options.tol
             assert aucs is not None
-            return found.excess(options.tol) if has_enough(sums, aucs) else math.inf
+            return joined.excess(options.tol) if has_enough(sums, aucs) else math.inf
 
         def estimated(one_by_one_pairs: OneByOne | None) -> Joined:
             sums.apart = one_by_one_pairs is not None
@@ -603,8 +605,8 @@ class JointRun:
                     f"learning sets, but there are {sums.n_rows}: raise {arg('n_pairs')} (or "
                     f"{arg('max_fits')})"
                 )
-            found = kind(sums, sizes, options.variance, converged)
-            return few if sums.enough and not found.known else found
+            joined = kind(sums, sizes, options.variance, converged)
+            return few if sums.enough and not joined.known else joined
 
         if not (in_rounds and source.one_by_one):
             return estimated(None)

@@ -112,8 +112,8 @@ class MixedSizes(AnySizes):
     def smallest(self) -> tuple[int, str]:
         """See `AnySizes`."""
         index = self.clusters.groups.index
-        sides = [side for ranking in self.rankings for side in ranking[:2]]
-        count = min(len(np.unique(index[side])) for side in sides)
+        classes = [rows for ranking in self.rankings for rows in ranking[:2]]
+        count = min(len(np.unique(index[rows])) for rows in classes)
         return count, f"One of the classes is in {count} groups"
 
     @property
