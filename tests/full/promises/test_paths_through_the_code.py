@@ -37,12 +37,12 @@ def test_predictions_to_mcnemars_test():
 def test_one_ustatistic_test():
     test = uv.UStatisticTest
     calls = calls_of(lambda: test(X, Y, "lda", "knn:3").fit(n_pairs=100, rng=0))
-    assert len(calls.between_files) <= 15, calls.between_files
-    check(calls, files=77, functions=453)
+    assert len(calls.between_files) <= 6, calls.between_files
+    check(calls, files=72, functions=449)
 
 
 def test_a_default_comparison():
     compare = uv.compare
     calls = calls_of(lambda: compare(X, Y, ["lda", "knn:3", "nearest_centroid"], rng=0))
-    assert len(calls.between_files) <= 40, calls.between_files
-    check(calls, files=94, functions=548)
+    assert len(calls.between_files) <= 8, calls.between_files
+    check(calls, files=92, functions=566)
