@@ -60,6 +60,17 @@ def test_a_result_is_that_of_the_test_alone_but_for_its_draws(data, found):
     assert set(result.diagnostics) <= set(alone.diagnostics) | {"slope"}
 
 
+def test_two_learners_have_results_of_their_own(data):
+    """A column of their difference would not do, which suffices for the test of two."""
+    pair = spec(interval="auto")
+    found = uv.compare(*data, LEARNERS[:2], pair, correction="simultaneous", rng=0)
+    together, result = found.together["ustatistic"], found.result(None, *LEARNERS[:2])
+    first, second = (together.own[name] for name in LEARNERS[:2])
+    assert_allclose(result.estimate, first.estimate - second.estimate)
+    assert_allclose(result.se, together.se[0, 1])
+    assert first.status == second.status == "ok"
+
+
 def test_learning_sets_are_the_same_for_all(found):
     (fits,) = found.fits
     assert fits.n_resamples == 600

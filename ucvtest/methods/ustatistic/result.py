@@ -231,9 +231,14 @@ def rounds_are_there(learning_sets: LearningSets, options: UStatisticOptions) ->
 
 
 def columns_of(
-    question: Question, learning_sets: LearningSets, source: LossSource, n_learners: int
+    question: Question,
+    learning_sets: LearningSets,
+    source: LossSource,
+    n_learners: int,
+    *,
+    jointly: bool = False,
 ) -> Columns:
-    """What the rows of the question consist of."""
+    """What the rows of the question consist of; `jointly` each learner has its own column."""
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
         return sizes.columns(n_learners)
@@ -244,7 +249,7 @@ def columns_of(
             largest=source.largest_class,
         )
     of_losses = MeanLosses
-    if n_learners == 2:
+    if n_learners == 2 and not jointly:
         of_losses = RatioOfLosses if learning_sets.contrast == "ratio" else DifferenceOfLosses
     return of_losses(strata, n_learners, source.offset)
 

@@ -566,7 +566,7 @@ class JointRun:
             or joined_test.options.interval.name == "stabilised"
             for joined_test in self.tests.values()
         )
-        columns = columns_of(first_test.question, sets, first_source, n_learners)
+        columns = columns_of(first_test.question, sets, first_source, n_learners, jointly=True)
         sums = Sums.of(
             columns,
             many=options.variance != "few",
