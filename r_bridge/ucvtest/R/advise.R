@@ -64,10 +64,8 @@ print.ucvtest_advice <- function(x, ...) {
 
 # The call that makes a design.
 call_of_design <- function(design) {
-  functions <- c(KFold = "k_fold", RandomSplits = "random_splits", HoldOut = "hold_out",
-                 SplitHalves = "split_halves", NestedKFold = "nested_k_fold",
-                 DisjointSets = "disjoint_sets")
-  as.call(c(as.name(functions[[design$kind]]), lapply(unclass(design)[-1L], plain)))
+  name <- tolower(gsub("(?<!^)(?=[A-Z])", "_", design$kind, perl = TRUE))
+  as.call(c(as.name(name), lapply(unclass(design)[-1L], plain)))
 }
 
 # Written without the L of integers.

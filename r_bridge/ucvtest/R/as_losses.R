@@ -530,9 +530,9 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   fields <- call_python("resampled_losses", y = answer$values, tested = tested,
                         predictions = lapply(predictions, prediction_vector),
                         learning = learning, testing = testing,
-                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
-                                                  groups = as_groups(groups, length(y)))),
-                        remarks = remark)
+                        pos_label = positive_of(answer, metric),
+                        groups = as_groups(groups, length(y)),
+                        remarks = in_one(remark, remark_on_costs(asked)), .more = asked)
   new_losses(fields, name, answer$labels)
 }
 

@@ -285,6 +285,8 @@ as_costs <- function(costs, y) {
     if (!is.null(remark)) list(remark = remark))
 }
 
+remark_on_costs <- function(asked) if (is.list(asked$loss)) asked$loss$remark
+
 in_order_of_levels <- function(what, classes)
   paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
          ", in the order of the levels.")
