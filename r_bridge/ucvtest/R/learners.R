@@ -35,9 +35,8 @@ print.ucvtest_r_learner <- function(x, ...) {
 as_learner <- function(learner, argument, expression, sample) {
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
-    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
-        !learner %in% names(packages_of_formulas)) return(jitted_learner(learner, sample))
-    if (learner %in% jitted_too) return(jitted_learner(learner, sample))
+    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) ||
+        learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
   if (!is.null(.session$workers))
@@ -69,7 +68,7 @@ refitting <- function(fit) {
 # Functions that have a recipe, as randomForest::randomForest instead of its name.
 by_known_name <- function(f, expression) {
   for (name in names(recipes)) {
-    package <- attr(recipes[[name]], "package")
+    package <- recipes[[name]]$package
     if (package %in% loadedNamespaces() && identical(f, get0(name, asNamespace(package))))
       return(r_learner(paste0(package, "::", name), name = function_name(expression)))
   }
@@ -81,7 +80,7 @@ with_nearest_learner <- function(message) {
   said <- "learner '([^':]*)[^']*' is unknown: (did you mean '([^']*)'[?])?"
   parts <- regmatches(message, regexec(said, message))[[1L]]
   if (!length(parts)) return(message)
-  meant <- nearest(parts[2L], unique(c(names(recipes), names(packages_of_formulas))))
+  meant <- nearest(parts[2L], names(recipes))
   far <- function(name) utils::adist(tolower(parts[2L]), tolower(name))[1L]
   if (is.null(meant) || nzchar(parts[4L]) && far(parts[4L]) <= far(meant)) return(message)
   advice <- paste0("is unknown: did you mean \"", meant, "\"?",
@@ -156,16 +155,11 @@ learn_function <- function(f, arguments, argument, sample) {
   structure(learn, plain = TRUE)
 }
 
-# Functions of a formula that are known without their package.
-packages_of_formulas <- c(
-  coxph = "survival", gam = "mgcv", glm = "stats", lm = "stats", multinom = "nnet", polr = "MASS",
-  rfsrc = "randomForestSRC", rpart = "rpart")
-
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
-  if (name %in% names(packages_of_formulas)) name <- paste0(packages_of_formulas[[name]], "::", name)
+  if (!is.null(recipes[[name]])) name <- paste0(recipes[[name]]$package, "::", name)
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
-  if (length(parts) != 2L || !is.null(recipes[[parts[2L]]]) ||
+  if (length(parts) != 2L || !identical(or_else(recipes[[parts[2L]]]$how, any_fit), any_fit) ||
       !requireNamespace(parts[1L], quietly = TRUE)) return(NULL)
   found <- get0(parts[2L], asNamespace(parts[1L]), mode = "function")
   if (!is.null(found) && takes_formula(names(formals(args(found))))) found
@@ -305,9 +299,9 @@ with_formula <- function(sample, formula) {
 
 # Whether a known function takes numbers for amounts, 0 and 1 included.
 takes_amounts <- function(f, arguments) {
-  known <- c(packages_of_formulas[names(packages_of_formulas) != "coxph"], bam = "mgcv")
-  is_known <- any(vapply(names(known), function(name) is_function_of(f, name, known[[name]]), NA))
-  is_known && !is_binomial(arguments$family)
+  known <- Filter(function(recipe) recipe$amounts, recipes)
+  any(mapply(is_function_of, names(known), lapply(known, `[[`, "package"), MoreArgs = list(f = f))) &&
+    !is_binomial(arguments$family)
 }
 
 factor_to_type <- function(sample) paste("make y a factor:", sample$as_factor)

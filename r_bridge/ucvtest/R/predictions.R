@@ -59,8 +59,9 @@ way_to_predict <- function(fitted, classes, output, learnt, predict_type) {
              else list(as_class_labels)
   value <- NULL
   for (type in types) {
-    value <- if (length(types) == 1L) predicted_as(fitted, learnt$x, type)
-             else tryCatch(predicted_as(fitted, learnt$x, type), error = function(e) NULL)
+    # The random numbers of ties are for the predictions that count.
+    look <- function() with_seed(1L, predicted_as(fitted, learnt$x, type))
+    value <- if (length(types) == 1L) look() else tryCatch(look(), error = function(e) NULL)
     for (read in readers) {
       found <- read(value, classes, learnt$y)
       if (is.null(found)) next

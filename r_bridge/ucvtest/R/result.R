@@ -244,7 +244,7 @@ methods_text <- function(result) {
 # The versions of R and of the packages whose functions are named.
 in_r_versions <- function(text) {
   packages <- unlist(regmatches(text, gregexpr("[A-Za-z][A-Za-z0-9.]*(?=::)", text, perl = TRUE)))
-  by_name <- c(packages_of_formulas, vapply(recipes, attr, "", "package"))
+  by_name <- packages_of_recipes()
   # Names that learners of this package have too, and functions of R itself.
   by_name <- by_name[!names(by_name) %in% jitted_too & by_name != "stats"]
   named <- vapply(names(by_name), function(name)
