@@ -186,7 +186,7 @@ def _with_remarks(found: Any, remarks: list[str | None]) -> Any:
     return found
 
 
-# ------------------------------------------------------------ what R is told of each answer
+# ------------------------------------------------------------ answers as R gets them
 
 
 def _told(found: Any, level: float) -> Any:

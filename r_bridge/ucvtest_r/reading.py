@@ -82,7 +82,8 @@ def _numbers(name: str, values: Any) -> Any:
     if not isinstance(values, numbers) or len(values) == 1:
         return scalar(name, values)
     if any(each is ri.NA_Integer or each != each for each in values):
-        raise ValueError(f"{name} must not contain NA: give a number in each place")
+        rest = ": give one number for each class" if name == "learn_size" else ""
+        raise ValueError(f"{name} must not contain NA{rest}")
     return tuple(scalar(name, type(values)([each])) for each in values)
 
 

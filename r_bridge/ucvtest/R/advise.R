@@ -34,8 +34,7 @@ advise.default <- function(n, n_fits = 10000, loss = NULL, learners = 2,
                            goal = c("interval", "test"), about = c("learner", "rules"),
                            metric = NULL, ...) {
   refuse_unknown(...)
-  if (!is.null(loss) && !is.null(metric))
-    stop_user("'loss' and 'metric' exclude each other: give one of them")
+  refuse_both(loss, metric)
   if (!is.null(metric)) metric <- as_metric(metric, NULL)
   goal <- one_of(goal, c("interval", "test"), "goal")
   about <- one_of(about, c("learner", "rules"), "about")

@@ -122,7 +122,7 @@ refuse_level <- function(level, name) {
 
 one_of <- function(value, choices, argument) {
   if (identical(value, choices)) return(choices[1L])
-  if (!is.character(value) || length(value) != 1L || is.na(match <- pmatch(value, choices)))
-    stop_user("'", argument, "' must be one of ", paste0("\"", choices, "\"", collapse = ", "))
+  if (!is_text(value) || is.na(match <- pmatch(value, choices)))
+    stop_user("'", argument, "' must be one of ", quoted(choices))
   choices[match]
 }

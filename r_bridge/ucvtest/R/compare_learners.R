@@ -31,15 +31,13 @@ other_corrections <- c("sidak", "holm-sidak", "simultaneous")
 
 as_correction <- function(correction) {
   if (is.null(correction) || identical(correction, "none")) return(NULL)
-  if (is.character(correction) && length(correction) == 1L) {
-    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
-    if (correction %in% c(stats::p.adjust.methods, other_corrections, p_adjust_names))
-      return(correction)
-  }
   names <- c(stats::p.adjust.methods, other_corrections)
-  meant <- if (is.character(correction) && length(correction) == 1L)
-    names[tolower(names) == tolower(correction)]
-  stop_user("'correction' must be one of ", paste0("\"", names, "\"", collapse = ", "), ", got ",
+  if (is_text(correction)) {
+    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
+    if (correction %in% c(names, p_adjust_names)) return(correction)
+  }
+  meant <- if (is_text(correction)) names[tolower(names) == tolower(correction)]
+  stop_user("'correction' must be one of ", quoted(names), ", got ",
             if (is.atomic(correction)) deparse1(correction) else describe(correction),
             if (length(meant)) paste0(": did you mean \"", meant, "\"?"))
 }
@@ -90,7 +88,7 @@ named_learners <- function(learners, sample, written = NULL) {
 # Python knows R's working directory, and not what R means by "~".
 as_file <- function(path) {
   if (is.null(path)) return(NULL)
-  if (!is.character(path) || length(path) != 1L || is.na(path))
+  if (!is_text(path))
     stop_user("'checkpoint' must be the name of a folder, got ", describe(path))
   normalizePath(path, mustWork = FALSE)
 }
@@ -102,7 +100,7 @@ single_learners <- c("ucvtest_r_learner", "model_spec", "workflow", "Learner")
 as_tests <- function(tests, n_obs) {
   if (identical(tests, "recommended")) return(tests)
   read <- lapply(as.list(tests), function(test) {
-    if (is.character(test) && length(test) == 1L) return(list(short_name(test), list()))
+    if (is_text(test)) return(list(short_name(test), list()))
     if (!is.list(test) || !length(test) || !is.character(test[[1L]]) ||
         !all(nzchar(names(test)[-1L])) || length(test) > 1L && is.null(names(test)))
       stop_user("'tests' must contain names of tests, or lists of a name and options, such as ",

@@ -408,6 +408,8 @@ refuse_infinite <- function(values, name) {
             ": drop these observations, or impute them")
 }
 
+is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
+
 describe <- function(value) {
   if (!is.null(dim(value)))
     paste0(class(value)[1L], " of ", paste(dim(value), collapse = " x "))

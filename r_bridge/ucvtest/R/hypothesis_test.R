@@ -22,10 +22,11 @@ without <- function(arguments, names) arguments[setdiff(names(arguments), names)
 default_method <- function(spec) {
   force(spec)
   method <- function(...) {
+    frame <- environment()
     refuse_unknown(...)
-    refuse_results(environment())
+    refuse_results(frame)
     refuse_lacking(y = the_response, learner = "name one, such as \"lda\"")
-    if (spec$needs_other && is.null(other))
+    if (spec$needs_other && is.null(frame$other))
       stop_user("'other' is missing: the test compares two learners")
     fields <- ask_of_data("hypothesis_test", test = spec$class, own = names(spec$constructor))
     new_ucvtest(fields, spec$class)
@@ -39,8 +40,9 @@ default_method <- function(spec) {
 losses_method <- function(spec) {
   force(spec)
   method <- function(...) {
+    frame <- environment()
     refuse_unknown(...)
-    fields <- ask_of_losses("hypothesis_test", test = spec$class, losses = x$json)
+    fields <- ask_of_losses("hypothesis_test", test = spec$class, losses = frame$x$json)
     new_ucvtest(fields, spec$class)
   }
   # Tests of one learner have losses without groups.

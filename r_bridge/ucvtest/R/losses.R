@@ -15,7 +15,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                     numbered = c("y", "predictions"))
   predictions <- named_columns(predictions, "predictions")
   if (is_survival(y) && !is.null(metric)) {
-    if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
+    refuse_both(loss, metric)
     return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
   }
   answer <- if (!identical(loss, "score")) response(y, positive)
@@ -243,7 +243,7 @@ as.data.frame.ucvtest_losses <- function(x, row.names = NULL, optional = FALSE, 
              resample = rep(seq_len(ncol(x$means)), each = length(x$learners)),
              mean = as.vector(x$means), row.names = row.names)
 
-tidy.ucvtest_losses <- function(x, ...) {
+tidy.ucvtest_losses <- tidy.ucvtest_plan <- tidy.ucvtest_selection <- function(x, ...) {
   refuse_others("tidy", NULL, ...)
   as_tibble_if_any(as.data.frame(x))
 }

@@ -59,12 +59,8 @@ methods_of_plan <- function(plan) {
          utils::packageVersion("ucvtest"), " [@ucvtest]", seed, ".")
 }
 
-as.data.frame.ucvtest_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$table
-
-tidy.ucvtest_plan <- function(x, ...) {
-  refuse_others("tidy", NULL, ...)
-  as_tibble_if_any(x$table)
-}
+as.data.frame.ucvtest_plan <- as.data.frame.ucvtest_selection <-
+  function(x, row.names = NULL, optional = FALSE, ...) x$table
 
 plot.ucvtest_plan <- function(x, kind = names(x$pictures), xlab = NULL, ylab = NULL, main = NULL,
                               ...) {

@@ -31,16 +31,8 @@ recipe_of <- function(name, arguments) {
   if (".predictor" %in% taken) arguments$.predictor <- predictor(arguments$predict_type)
   as_numbers <- if (known$numbers) dummy_matrix else identity
   learn <- function(x, y, xnew, output) {
-    classes <- levels(y)
-    several <- length(classes) > 2L
-    if (several) {
-      # Packages refuse classes without an observation, or have no column for them.
-      y <- droplevels(y)
-      # Those are ranked class by class, which probabilities do as well.
-      if (output == "score") output <- "probability"
-    }
-    found <- do.call(known$how, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments))
-    if (several && output == "probability") with_absent_classes(found, classes, levels(y)) else found
+    by_learnt_classes(y, output, function(y, output)
+      do.call(known$how, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments)))
   }
   structure(learn, numbers = known$numbers, sparse = known$sparse)
 }
@@ -113,6 +105,18 @@ with_factors <- function(x) {
 of_classes <- function(table, classes) {
   table <- as.matrix(table)
   if (length(classes) == 2L) table[, classes[2L]] else table[, classes, drop = FALSE]
+}
+
+# Of three classes or more, `predicted` gets those that the learning set has: packages refuse classes
+# without an observation, or have no column for them. Scores rank class by class, which
+# probabilities do as well.
+by_learnt_classes <- function(y, output, predicted) {
+  classes <- levels(y)
+  if (length(classes) <= 2L) return(predicted(y, output))
+  y <- droplevels(y)
+  if (output == "score") output <- "probability"
+  found <- predicted(y, output)
+  if (output == "probability") with_absent_classes(found, classes, levels(y)) else found
 }
 
 # Several classes of which a learning set has some: the others get a probability of zero.

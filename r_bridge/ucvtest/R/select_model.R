@@ -29,13 +29,6 @@ print.ucvtest_selection <- function(x, digits = max(3L, getOption("digits") - 3L
   invisible(x)
 }
 
-as.data.frame.ucvtest_selection <- function(x, row.names = NULL, optional = FALSE, ...) x$table
-
-tidy.ucvtest_selection <- function(x, ...) {
-  refuse_others("tidy", NULL, ...)
-  as_tibble_if_any(x$table)
-}
-
 plot.ucvtest_selection <- function(x, xlab = NULL, ylab = NULL, main = NULL, ...) {
   draw_picture(selection_picture(x), x, xlab, ylab, main, ...)
   invisible(x)
