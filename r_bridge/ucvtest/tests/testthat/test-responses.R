@@ -47,3 +47,17 @@ test_that("a type of predict() that means nothing is refused", {
   expect_match(message_of(squared(cases ~ dose, r_learner(mine, predict_type = "response"))),
                "'predict_type' is about functions that return a fit")
 })
+
+test_that("the first look at a fit takes no random numbers away from its predictions", {
+  registerS3method("predict", "ucvtest_tied", function(object, newdata, ...)
+    sample(c("no", "yes"), nrow(newdata), TRUE), envir = asNamespace("stats"))
+  labels <- c("no", "yes")
+  read <- ucvtest:::predictor()
+  predicted <- function() {
+    set.seed(1)
+    read(structure(list(), class = "ucvtest_tied"), counts, labels, "label",
+         learnt = list(x = counts, y = rep(labels, 20)))
+  }
+  first <- predicted()
+  expect_equal(predicted(), first)
+})
