@@ -1,11 +1,10 @@
-"""What the R package says of every test: written from the registry, and nobody types it.
+"""What the R package says of every test: written from the signatures of Python's classes.
 
     python r_bridge/write_tests.py
 
-A test on the losses of one resampling design gets its function (`R/resampling_tests.R`) and its
-part of a help page (`man/resampling_tests.Rd`) from its class: R's name, the default design, and
-the options of `fit`. A test of another kind has a function in `R/tests.R` and a help page of its
-own, both written by hand. `NAMESPACE` exports all of them.
+Each test gets its line in `R/tests.R`, from which R makes its functions; its part of `NAMESPACE`;
+and in its help page how it is called. What its own arguments mean is written in the help page by
+hand, for tests on the losses of one resampling design in `man/resampling_tests.Rd`.
 """
 
 import inspect
@@ -14,75 +13,123 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
-from ucvtest_r.wording import R_DESIGNS
+from ucvtest_r.wording import r_name
 
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
 PACKAGE = Path(__file__).parent / "ucvtest"
-Tests = Mapping[str, type[HypothesisTest]]
+Test = type[HypothesisTest]
+Tests = Mapping[str, Test]
 
 BEGIN, END = "written by r_bridge/write_tests.py", "end of what r_bridge/write_tests.py wrote"
-HEAD = f"""\
-# {BEGIN[0].upper()}{BEGIN[1:]}: the tests on the losses of one resampling design.
-"""
-FUNCTION = """
-{spec}
-{name} <- function(x, ...) UseMethod("{name}")
-{name}.default <- default_method({name_of_spec})
-{name}.formula <- formula_method({name}.default)
-{name}.ucvtest_losses <- losses_method({name_of_spec})
-"""
 EXECUTION = {"self", "rng", "n_jobs", "batch_size", "progress"}
 """Arguments of `fit` that all tests have."""
+IN_PYTHON_ALONE = {"self", "X", "y", "learner", "other", "cv", "weights", "backend", "missing"}
+"""Arguments of the classes that R has in another form, or does without."""
+BEFORE = ("x", "y", "learner", "other = NULL")
+BEHIND = (
+    *("loss = NULL", "scoring = NULL", "null_value = NULL"),
+    *('alternative = c("two.sided", "less", "greater")', "conf.level = 0.95"),
+    *("positive = NULL", "groups = NULL", 'group_weight = c("group", "row")', "weights = NULL"),
+    *("n_jobs = 1", "pos_label = NULL", "metric = NULL", "\\dots"),
+)
+"""Arguments that R's tests share, as in R/hypothesis_test.R, in front of and behind their own."""
+BREAK = "\0"
+"""A space at which a line may end."""
 KINDS = ("default", "formula", "ucvtest_losses")
 """The methods of a test in R."""
+FORMULA = (
+    *("formula", "data = environment(formula)", "\\dots", "subset"),
+    *("na.action = stats::na.pass", "groups", "weights"),
+)
 
 
 def written(tests: Tests = TESTS) -> dict[Path, str]:
     """What the files of the R package contain."""
-    ours = resampling_tests(tests)
-    help_page = PACKAGE / "man" / "resampling_tests.Rd"
-    text = help_page.read_text()
-    for part, lines in (("aliases", aliases), ("usage", usage), ("described", described)):
-        text = _replaced(text, f"% {part}, {BEGIN}", f"% {END}", lines(ours))
-    namespace = PACKAGE / "NAMESPACE"
-    return {
-        PACKAGE / "R" / "resampling_tests.R": HEAD + "".join(map(_function, ours)),
-        help_page: text,
-        namespace: _replaced(namespace.read_text(), f"# {BEGIN}", f"# {END}", exports(tests)),
-    }
+    texts: dict[Path, str] = {}
+
+    def between_marks(path: Path, comment: str, lines: Iterator[str]) -> None:
+        text = texts.get(path) or path.read_text()
+        texts[path] = _replaced(text, f"{comment} {BEGIN}", f"{comment[0]} {END}", lines)
+
+    between_marks(PACKAGE / "R" / "tests.R", "#", specifications(tests))
+    between_marks(PACKAGE / "NAMESPACE", "#", exports(tests))
+    for path, on_page in by_page(tests).items():
+        together = path.stem not in [cls.r_function for cls in on_page]
+        between_marks(path, "% aliases,", aliases(on_page))
+        between_marks(path, "% usage,", usage(on_page))
+        if together:
+            between_marks(path, "% described,", described(on_page))
+    return texts
 
 
-def resampling_tests(tests: Tests) -> list[type[HypothesisTest]]:
-    """The tests that R makes from the class alone."""
-    return [cls for cls in tests.values() if getattr(cls, "default_design", None) is not None]
+def by_page(tests: Tests) -> dict[Path, list[Test]]:
+    """The help pages, and the tests on each."""
+    pages: dict[Path, list[Test]] = {}
+    for cls in tests.values():
+        pages.setdefault(page_of(cls), []).append(cls)
+    return pages
 
 
-def options_of(cls: type[HypothesisTest]) -> dict[str, Any]:
-    """The arguments of `fit` that are the test's own, with their defaults."""
-    parameters = inspect.signature(cls.fit).parameters.values()
-    return {each.name: each.default for each in parameters if each.name not in EXECUTION}
+def page_of(cls: Test) -> Path:
+    """The help page of a test."""
+    designed = getattr(cls, "default_design", None) is not None
+    return PACKAGE / "man" / f"{'resampling_tests' if designed else cls.r_function}.Rd"
 
 
-def _without(cls: type[HypothesisTest]) -> tuple[str, ...]:
-    loss = () if cls.needs.only_loss is None else ("loss",)
-    return (*loss, *sorted({"null_value", "alternative"} & {*cls.needs.without}))
+def own_arguments(cls: Test) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of the class, and of `fit`, that are the test's own, with their defaults in R."""
+    of_class, of_fit = (inspect.signature(each).parameters for each in (cls.__init__, cls.fit))
+    shared = {each.partition(" ")[0] for each in BEHIND} | {"design"} | IN_PYTHON_ALONE
+    own = {name: each.default for name, each in of_class.items() if name not in shared}
+    if _has_metric_of_its_own(cls):
+        own["metric"] = None
+    in_r = {"design": _design(cls)} if "design" in of_class else {}
+    in_r |= {name: _in_r(value) for name, value in own.items()}
+    fit = {name: _in_r(of_fit[name].default) for name in of_fit if name not in EXECUTION}
+    return in_r, fit
 
 
-def _function(cls: type[HypothesisTest]) -> str:
-    name_of_spec = f"{cls.method_name}_spec"
-    arguments = [f'"{cls.__name__}"', f"design = {_design(cls)}"]
-    if own := [f"{name} = {_in_r(value)}" for name, value in options_of(cls).items()]:
-        arguments.append(f"fit = alist({', '.join(own)})")
-    if names := [f'"{name}"' for name in _without(cls)]:
-        arguments.append(f"without = c({', '.join(names)})")
-    if cls.needs.learners == "two":
-        arguments.append("needs_other = TRUE")
-    spec = _folded(f"{name_of_spec} <- resampling_spec(", arguments, " " * 4)
-    return FUNCTION.format(spec=spec, name=cls.r_function, name_of_spec=name_of_spec)
+def _has_metric_of_its_own(cls: Test) -> bool:
+    """Whether `metric` chooses among a few, and is no function of means."""
+    metric = inspect.signature(cls.__init__).parameters.get("metric")
+    return metric is not None and Literal in map(get_origin, get_args(metric.annotation))
+
+
+def without(cls: Test) -> list[str]:
+    """Shared arguments that the test does not take."""
+    of_class = inspect.signature(cls.__init__).parameters
+    names = ("other", "loss", "scoring", "null_value", "alternative", "metric")
+    lacking = {name for name in names if name not in of_class} | {*cls.needs.without}
+    if cls.needs.only_loss is not None:
+        lacking |= {"loss", "scoring", "metric"}
+    if "null_value" not in of_class:
+        lacking.add("conf.level")
+    if "loss" in lacking:
+        lacking.add("scoring")
+    if _has_metric_of_its_own(cls):
+        lacking.add("metric")
+    return [name for name in (*names, "conf.level") if name in lacking]
+
+
+def specifications(tests: Tests) -> Iterator[str]:
+    """The line of each test in R's table."""
+    yield "tests <- list("
+    for cls in tests.values():
+        arguments = [f'"{cls.__name__}"']
+        for name, own in zip(("constructor", "fit"), own_arguments(cls), strict=True):
+            if own:
+                # Lines may end inside, between two of them.
+                arguments.append(f"{name} = alist({_listed(own, between=BREAK)})")
+        if lacking := without(cls):
+            arguments.append(f"without = c({', '.join(map(_in_r, lacking))})")
+        if cls.needs.learners == "two":
+            arguments.append("needs_other = TRUE")
+        end = ")" if cls is [*tests.values()][-1] else ","
+        yield _folded(f"  {cls.r_function} = test_spec(", arguments, "    ", end)
 
 
 def exports(tests: Tests) -> Iterator[str]:
@@ -93,60 +140,52 @@ def exports(tests: Tests) -> Iterator[str]:
         yield from (f"S3method({name}, {kind})" for kind in KINDS)
 
 
-def aliases(tests: list[type[HypothesisTest]]) -> Iterator[str]:
-    """The names under which R finds the help page."""
+def aliases(tests: list[Test]) -> Iterator[str]:
+    """The names under which R finds the help page, with those of methods in its usage."""
     for cls in tests:
-        yield from (f"\\alias{{{cls.r_function}{end}}}" for end in ("", ".default", ".formula"))
+        yield from (f"\\alias{{{cls.r_function}{method}}}" for method in ("", ".default"))
+    yield f"\\alias{{{tests[0].r_function}.formula}}"
 
 
-def usage(tests: list[type[HypothesisTest]]) -> Iterator[str]:
-    """How the functions are called."""
+def usage(tests: list[Test]) -> Iterator[str]:
+    """How the functions are called, by a formula all alike."""
     for cls in tests:
-        method = f"\\method{{{cls.r_function}}}"
-        yield from (f"{cls.r_function}(x, \\dots)", "")
-        yield _folded(f"{method}{{default}}(", _arguments(cls), "  ")
-        by_formula = ["formula", "data = environment(formula)", "\\dots", "subset"]
-        by_formula += ["na.action = stats::na.pass", "groups", "weights"]
-        yield from ("", _folded(f"{method}{{formula}}(", by_formula, "  "), "")
+        constructor, fit = own_arguments(cls)
+        own = [f"{name} = {value}" for name, value in (constructor | fit).items()]
+        first, last = (
+            [each for each in shared if each.partition(" ")[0] not in without(cls)]
+            for shared in (BEFORE, BEHIND)
+        )
+        yield _folded(f"\\method{{{cls.r_function}}}{{default}}(", [*first, *own, *last], "  ")
+        yield ""
+    yield _folded(f"\\method{{{tests[0].r_function}}}{{formula}}(", FORMULA, "  ")
 
 
-def _arguments(cls: type[HypothesisTest]) -> list[str]:
-    """Those of R's `default_method`, in its order; R CMD check compares them."""
-    own = [f"{name} = {_in_r(value)}" for name, value in options_of(cls).items()]
-    known = [
-        *("x", "y", "learner", "other = NULL", f"design = {_design(cls)}", *own),
-        *("loss = NULL", "scoring = NULL", "null_value = NULL"),
-        *('alternative = c("two.sided", "less", "greater")', "conf.level = 0.95"),
-        *("positive = NULL", "groups = NULL", 'group_weight = c("group", "row")'),
-        *("weights = NULL", "n_jobs = 1", "pos_label = NULL", "metric = NULL", "\\dots"),
-    ]
-    without = {*_without(cls), *(("scoring", "metric") if "loss" in _without(cls) else ())}
-    return [each for each in known if each.partition(" ")[0] not in without]
-
-
-def described(tests: list[type[HypothesisTest]]) -> Iterator[str]:
+def described(tests: list[Test]) -> Iterator[str]:
     """A line on each test."""
     yield from (f"  \\item{{\\code{{{cls.r_function}}}}}{{{cls.in_short}.}}" for cls in tests)
 
 
-def _design(cls: type[HypothesisTest]) -> str:
+def _design(cls: Test) -> str:
     """The default design in R, where ten folds are the number 10."""
     design: Any = getattr(cls, "default_design")  # noqa: B009  (tests of one design alone have it)
-    own = {each.name: getattr(design, each.name) for each in fields(design)}
-    defaults = {each.name: each.default for each in fields(design)}
-    while own and (last := list(own)[-1]) and own[last] == defaults[last]:
-        del own[last]
-    name = type(design).__name__
-    if name == "KFold" and len(own) < 2:
+    changed = {
+        each.name: value
+        for each in fields(design)
+        if (value := getattr(design, each.name)) != each.default
+    }
+    function = r_name(type(design).__name__)
+    if function == "k_fold" and set(changed) <= {"n_folds"}:
         return str(design.n_folds)
-    # Behind one that is NULL by default, arguments have names.
-    skipped = [each for each in own if own[each] == defaults[each]]
-    if any(own[each] is None for each in skipped):
-        changed = {each: value for each, value in own.items() if each not in skipped}
-        written = [f"{each} = {_in_r(value)}" for each, value in changed.items()]
-    else:
-        written = [_in_r(value) for value in own.values()]
-    return f"{R_DESIGNS[name]}({', '.join(written)})"
+    # By position as long as none is left out.
+    names = [each.name for each in fields(design)]
+    if [*changed] == names[: len(changed)]:
+        return f"{function}({', '.join(map(_in_r, changed.values()))})"
+    return f"{function}({_listed(changed, _in_r)})"
+
+
+def _listed(arguments: Mapping[str, Any], write: Any = str, between: str = " ") -> str:
+    return f",{between}".join(f"{name} = {write(value)}" for name, value in arguments.items())
 
 
 def _in_r(value: Any) -> str:
@@ -156,11 +195,11 @@ def _in_r(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value:g}"
 
 
-def _folded(opened: str, arguments: list[str], indent: str) -> str:
+def _folded(opened: str, arguments: list[str] | tuple[str, ...], indent: str, end: str = "") -> str:
     """A call in lines of 90 characters, broken between arguments."""
-    joined = ",\0".join(each.replace(" ", "\1") for each in arguments) + ")"
+    joined = f",{BREAK}".join(each.replace(" ", "\1") for each in arguments) + ")" + end
     lines = textwrap.wrap(
-        (opened.replace(" ", "\1") + joined).replace("\0", " "),
+        (opened.replace(" ", "\1") + joined).replace(BREAK, " "),
         *(90,),
         subsequent_indent=indent,
         break_long_words=False,

@@ -28,11 +28,7 @@ split_predictor <- function(learn, x, y) {
     if (length(times) > 1L && is.matrix(value)) return(value)
     if (is.factor(y) && nlevels(y) > 2L && output %in% c("probability", "score"))
       return(columns_in_order(value, levels(y)))
-    if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
-    # Numbers travel faster than text.
-    codes <- if (is.character(value) && is.factor(y)) match(value, levels(y))
-    if (length(codes) && !anyNA(codes)) return(list(codes, TRUE))
-    if (is.character(value) || is.numeric(value)) as.vector(value) else list(value)
+    prediction_vector(value)
   })
 }
 

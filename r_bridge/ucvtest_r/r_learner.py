@@ -12,7 +12,7 @@ from ucvtest.learners import SplitLearner
 from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r.__main__ import package_source
 from ucvtest_r.conditions import RConditionError, RWarning
-from ucvtest_r.conversion import matrix, to_r
+from ucvtest_r.conversion import to_r
 from ucvtest_r.learners import call_guarded, call_r, read_predictions
 from ucvtest_r.thread import import_rinterface, on_r_thread
 
@@ -232,22 +232,14 @@ def _as_levels(classes: np.ndarray) -> np.ndarray:
 
 def _read(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
     """Predictions from what split_predictor in learners.R returns."""
-    if values.typeof != R_LIST:
-        # An R function may return numbers where the labels are numbers.
-        same = values.typeof in R_NUMBERS and classes is not None and classes.dtype.kind in "iuf"
-        labels = classes if same or classes is None else _as_levels(classes)
-        return read_predictions(values, n_tested, output, labels)
-    as_positions = len(values) == 2
-    if as_positions and output == "label" and len(values[0]) == n_tested:
-        return matrix(values[0]) - 1
-    if as_positions:
-        values = [to_r(_as_levels(classes)[matrix(values[0]) - 1])]
-    return read_predictions(values[0], n_tested, output, classes)
+    # An R function may return numbers where the labels are numbers.
+    same = values.typeof in R_NUMBERS and classes is not None and classes.dtype.kind in "iuf"
+    labels = classes if same or classes is None else _as_levels(classes)
+    return read_predictions(values, n_tested, output, labels)
 
 
 R_NUMBERS = (13, 14)
-R_LIST = 19
-"""R's numbers for the types integer, double and list."""
+"""R's numbers for the types integer and double."""
 
 
 def _is_r_function(value: Any) -> bool:

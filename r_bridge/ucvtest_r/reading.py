@@ -1,5 +1,6 @@
 """What R sends, as arguments for ucvtest."""
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +16,22 @@ if TYPE_CHECKING:
 
 
 def arguments_of(values: Any) -> dict[str, Any]:
-    """A named R list as keyword arguments: losses, designs, sizes, all else single values."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "loss": loss_of,
-        "design": _design,
-        "learn_size": _learn_size,
-        "scoring": _scoring,
-        "metric": _metric,
-        "sample_weight": _each_row,
-        "fold": _each_row,
-        "groups": _each_row,
-    }
-    return {
-        name: read[name](value) if name in read else scalar(name, value)
-        for name, value in zip(values.names or (), values, strict=True)
-    }
+    """A named R list as keyword arguments, each read by its name; all else are single values."""
+    named = dict(zip(values.names or (), values, strict=True))
+    response = response_of(named["y"]) if "y" in named else None
+    read: dict[str, Any] = {}
+    for name, value in named.items():
+        if name == "y":
+            read[name] = response
+        elif name in ("learner", "other"):
+            read[name] = learner_of(value, response)
+        elif name == "learners":
+            read[name] = learners_of(value, response)
+        elif name in READERS:
+            read[name] = READERS[name](value)
+        else:
+            read[name] = _numbers(name, value) if name in SIZES else scalar(name, value)
+    return read
 
 
 def _design(design: Any) -> Any:
@@ -64,7 +66,7 @@ def _scoring(scoring: Any) -> Any:
 
 def _metric(metric: Any) -> Any:
     """The name of a metric, or several of them."""
-    return list(metric) if len(metric) > 1 else scalar("metric", metric)
+    return scalar("metric", metric) if is_null(metric) or len(metric) == 1 else list(metric)
 
 
 def _each_row(values: Any) -> Any:
@@ -72,23 +74,28 @@ def _each_row(values: Any) -> Any:
     return None if is_null(values) else vector(values)
 
 
-def _learn_size(size: Any) -> Any:
-    """A number, or one for each class."""
+def _numbers(name: str, values: Any) -> Any:
+    """A number, or several."""
     import rpy2.rinterface as ri
 
     numbers = (ri.IntSexpVector, ri.FloatSexpVector)
-    if not isinstance(size, numbers) or len(size) == 1:
-        return scalar("learn_size", size)
-    if any(each is ri.NA_Integer or each != each for each in size):
-        raise ValueError("learn_size must not contain NA: give one number for each class")
-    return tuple(scalar("learn_size", type(size)([each])) for each in size)
+    if not isinstance(values, numbers) or len(values) == 1:
+        return scalar(name, values)
+    if any(each is ri.NA_Integer or each != each for each in values):
+        rest = ": give one number for each class" if name == "learn_size" else ""
+        raise ValueError(f"{name} must not contain NA{rest}")
+    return tuple(scalar(name, type(values)([each])) for each in values)
 
 
 def features_of(x: Any) -> Any:
     """An R matrix as a data frame where its columns have names, with the variables behind it.
 
-    It is an array if a column has no name, or the name of another one.
+    It is an array if a column has no name, or the name of another one; text restores losses.
     """
+    import rpy2.rinterface as ri
+
+    if isinstance(x, ri.StrSexpVector):
+        return restored(x)
     dimnames = _attribute(x, "dimnames")
     names = [] if dimnames is None or is_null(dimnames[1]) else list(dimnames[1])
     features = matrix(x)
@@ -117,6 +124,8 @@ def response_of(y: Any) -> Any:
     """
     import rpy2.rinterface as ri
 
+    if is_null(y):
+        return None
     if isinstance(y, ri.ListSexpVector):
         return uv.survival(*map(vector, y))
     if "order" not in y.list_attrs():
@@ -157,17 +166,6 @@ def loss_of(loss: Any) -> Any:
     return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
 
 
-def remark_of_loss(arguments: Any) -> str | None:
-    """What R says of the costs among these arguments: the order of classes that they had."""
-    import rpy2.rinterface as ri
-
-    given = dict(zip(arguments.names or (), arguments, strict=True)).get("loss")
-    if not isinstance(given, ri.ListSexpVector):
-        return None
-    parts = dict(zip(given.names, given, strict=True))
-    return parts["remark"][0] if "remark" in parts else None
-
-
 def _table(columns: Any) -> "pd.DataFrame":
     """A list of R vectors of one length, with names or without."""
     import pandas as pd
@@ -178,16 +176,22 @@ def _table(columns: Any) -> "pd.DataFrame":
     return table.set_axis(pd.RangeIndex(len(columns)), axis=1) if unnamed else table
 
 
-def learners_of(learners: Any, names: Any, response: np.ndarray) -> Any:
-    """Learners as `learner_of` reads them, by name where they have one."""
+def learners_of(learners: Any, response: Any) -> Any:
+    """Learners as `learner_of` reads them, by name where they have one; or their number."""
+    import rpy2.rinterface as ri
+
+    if not isinstance(learners, ri.ListSexpVector):
+        return scalar("learners", learners)
     read = [learner_of(learner, response) for learner in learners]
-    return read if is_null(names) else dict(zip(list(names), read, strict=True))
+    return read if is_null(learners.names) else dict(zip(learners.names, read, strict=True))
 
 
 def tests_of(tests: Any) -> Any:
     """One text, or tests with options, as R lists them: a mapping where all have labels."""
     import rpy2.rinterface as ri
 
+    if is_null(tests):
+        return None
     if isinstance(tests, ri.StrSexpVector):
         return tests[0]
     specs = [uv.TestSpec.of(name[0], arguments_of(options)) for name, options in tests]
@@ -202,3 +206,46 @@ def vectors_of(values: Any) -> dict[str, "np.ndarray | pd.DataFrame"]:
         name: _table(each) if isinstance(each, ri.ListSexpVector) else vector(each)
         for name, each in zip(values.names, values, strict=True)
     }
+
+
+def restored(text: Any) -> Any:
+    """A result, a comparison or losses that R kept as JSON."""
+    data = json.loads(text[0])
+    kinds: dict[str, Any] = {
+        "ucvtest.Comparison": uv.Comparison,
+        "ucvtest.Losses": uv.Losses,
+    }
+    return kinds.get(data["format"], uv.TestResult).from_dict(data)
+
+
+def _several(values: Any) -> Any:
+    """None, or a list."""
+    return None if is_null(values) else list(values)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "X": features_of,
+    "complexity": _several,
+    "correct": vectors_of,
+    "criteria": _several,
+    "design": _design,
+    "environment": arguments_of,
+    "fold": _each_row,
+    "fold_scores": vectors_of,
+    "groups": _each_row,
+    "learning": matrix,
+    "loss": loss_of,
+    "losses": restored,
+    "metric": _metric,
+    "predictions": vectors_of,
+    "result": restored,
+    "sample_weight": _each_row,
+    "scoring": _scoring,
+    "tested": response_of,
+    "testing": matrix,
+    "tests": tests_of,
+}
+"""How R's values are read, by the name of the argument."""
+
+SIZES = ("learn_size", "n", "n0", "n1")
+"""Arguments that are one number, or several."""

@@ -19,7 +19,7 @@ from ucvtest.hooks import bars_by, through
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
-from ucvtest_r.functions import FUNCTIONS
+from ucvtest_r.functions import answer
 from ucvtest_r.learners import call_r
 from ucvtest_r.thread import import_rinterface, is_r_thread
 from ucvtest_r.wording import RDoor
@@ -29,7 +29,7 @@ _kept: list[Any] = []
 
 
 def attach(pid: int, package: str = "ucvtest") -> None:
-    """Let the R package call the functions of `ucvtest_r.functions`.
+    """Let the R package call what `ucvtest_r.functions` answers.
 
     Parameters
     ----------
@@ -183,9 +183,8 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
             threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
             atexit._run_exitfuncs()  # noqa: SLF001
             return "value", None
-        named = dict(zip(arguments.names, arguments, strict=True))
         with interrupts.delivered_by_the_end(), bars_by(_bars()), through(RDoor()):
-            return "value", FUNCTIONS[name](**named)
+            return "value", answer(name, arguments)
     except KeyboardInterrupt:
         return "interrupt", None
     # A SystemExit, for example, would end nothing here but only get lost.

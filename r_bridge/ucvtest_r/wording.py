@@ -1,7 +1,6 @@
 """Messages in the language of R: its functions, its values and its counting from 1."""
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+import re
 from typing import Any
 
 import numpy as np
@@ -9,62 +8,29 @@ import numpy as np
 import ucvtest as uv
 from ucvtest.hooks import Door, alternatives
 
-R_DESIGNS = {
-    "DisjointSets": "disjoint_sets",
-    "HoldOut": "hold_out",
-    "KFold": "k_fold",
-    "NestedKFold": "nested_k_fold",
-    "RandomSplits": "random_splits",
-    "SplitHalves": "split_halves",
-}
-"""What R calls the designs."""
-
-
-R_FUNCTIONS = {
-    "compare": "compare_learners",
-    "evaluate": "evaluate_learners",
-    "compare_losses": "compare_learners",
+R_NAMES = {
     "LeavePairOut": "leave_pair_out_test",
-    "plan": "plan_sample_size",
-    "select_model": "select_model",
-}
-"""What R calls the functions around tests."""
-
-R_CONSTRUCTORS = {
+    "compare": "compare_learners",
+    "compare_losses": "compare_learners",
+    "evaluate": "evaluate_learners",
     "from_arrays": "as_losses",
     "from_correct": "correct_losses",
     "from_predictions": "prediction_losses",
     "from_scores": "score_losses",
     "from_sklearn": "as_losses",
+    "plan": "plan_sample_size",
     "survival": "Surv",
 }
-"""What R has in the place of the constructors of `Losses`."""
+"""What R calls functions and constructors that have another name there."""
 
 
-class _Names(Mapping[str, str]):
-    """Names in R by names in Python. A test class declares its own, and is imported when asked."""
-
-    def __init__(self) -> None:
-        self._tests = tuple(name for name in uv.__all__ if name.endswith("Test"))
-        self._others = R_DESIGNS | R_FUNCTIONS
-
-    def __getitem__(self, name: str) -> str:
-        return str(getattr(uv, name).r_function) if name in self._tests else self._others[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._tests or name in self._others
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._tests, *self._others))
-
-    def __len__(self) -> int:
-        return len(self._tests) + len(self._others)
-
-
-@cache
-def r_names() -> Mapping[str, str]:
-    """What R calls the classes and functions that messages name."""
-    return _Names()
+def r_name(name: str) -> str:
+    """What R calls a class or a function: tests declare it, designs are in small letters."""
+    if name.endswith("Test") and name in uv.__all__:
+        return str(getattr(uv, name).r_function)
+    if name in uv.designs.__all__:
+        return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
+    return R_NAMES.get(name, name)
 
 
 VALUES = {"True": "TRUE", "False": "FALSE", "None": "NULL"}
@@ -127,9 +93,7 @@ class RDoor(Door):
 
     def call(self, name: str, *arguments: str) -> str:
         """Its function in R."""
-        name = name.rpartition(".")[2]
-        function = R_CONSTRUCTORS.get(name) or r_names().get(name, name)
-        return f"{function}({', '.join(arguments)})"
+        return f"{r_name(name.rpartition('.')[2])}({', '.join(arguments)})"
 
     def item(self, name: str, key: Any) -> str:
         """A column of a list."""

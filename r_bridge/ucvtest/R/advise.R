@@ -34,8 +34,7 @@ advise.default <- function(n, n_fits = 10000, loss = NULL, learners = 2,
                            goal = c("interval", "test"), about = c("learner", "rules"),
                            metric = NULL, ...) {
   refuse_unknown(...)
-  if (!is.null(loss) && !is.null(metric))
-    stop_user("'loss' and 'metric' exclude each other: give one of them")
+  refuse_both(loss, metric)
   if (!is.null(metric)) metric <- as_metric(metric, NULL)
   goal <- one_of(goal, c("interval", "test"), "goal")
   about <- one_of(about, c("learner", "rules"), "about")
@@ -64,10 +63,8 @@ print.ucvtest_advice <- function(x, ...) {
 
 # The call that makes a design.
 call_of_design <- function(design) {
-  functions <- c(KFold = "k_fold", RandomSplits = "random_splits", HoldOut = "hold_out",
-                 SplitHalves = "split_halves", NestedKFold = "nested_k_fold",
-                 DisjointSets = "disjoint_sets")
-  as.call(c(as.name(functions[[design$kind]]), lapply(unclass(design)[-1L], plain)))
+  name <- tolower(gsub("(?<!^)(?=[A-Z])", "_", design$kind, perl = TRUE))
+  as.call(c(as.name(name), lapply(unclass(design)[-1L], plain)))
 }
 
 # Written without the L of integers.

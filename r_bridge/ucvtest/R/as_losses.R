@@ -41,18 +41,13 @@ refuse_untaken <- function(x, ...) {
   do.call(refuse_unknown, given[is.na(pmatch(named, taken))])
 }
 
-as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL,
-                            metric = NULL, ...) {
+as_losses.train <- as_losses.ResampleResult <- function(
+    x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups,
-                    as_positive(positive, pos_label), paste("caret's", x$method), metric)
-}
-
-as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
-                                     pos_label = NULL, metric = NULL, ...) {
-  refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups,
-                    as_positive(positive, pos_label), x$task$id, metric)
+  of_caret <- inherits(x, "train")
+  found <- structure(list(records_of(x)), names = if (of_caret) x$method else x$learner$id)
+  losses_of_records(found, loss, groups, as_positive(positive, pos_label),
+                    if (of_caret) paste("caret's", x$method) else x$task$id, metric)
 }
 
 as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
@@ -214,7 +209,7 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
                                 greater_is_better = NULL, ...) {
   refuse_unknown(...)
   if (!metric %in% x$metrics)
-    stop_user("'metric' must be one of ", paste0("\"", x$metrics, "\"", collapse = ", "))
+    stop_user("'metric' must be one of ", quoted(x$metrics))
   name <- unname(c(caret_scores, caret_losses)[metric])
   own <- if (is.na(name)) NA else metric %in% names(caret_scores)
   higher <- or_else(greater_is_better, own)
@@ -530,9 +525,9 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   fields <- call_python("resampled_losses", y = answer$values, tested = tested,
                         predictions = lapply(predictions, prediction_vector),
                         learning = learning, testing = testing,
-                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
-                                                  groups = as_groups(groups, length(y)))),
-                        remarks = remark)
+                        pos_label = positive_of(answer, metric),
+                        groups = as_groups(groups, length(y)),
+                        remarks = in_one(remark, remark_on_costs(asked)), .more = asked)
   new_losses(fields, name, answer$labels)
 }
 

@@ -13,35 +13,12 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      metric = NULL, ...) {
   refuse_unknown(...)
   refuse_results(environment(), "learners")
-  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
-  if (missing(learners))
-    stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
-  alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
-  refuse_level(conf.level, "conf.level")
-  written <- substitute(learners)
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
-                      metric, scoring)
+  refuse_lacking(y = the_response, learners = "name two or more, such as c(\"lda\", \"knn:5\")")
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
-  asked <- loss_or_metric(loss, metric, sample$response, sample$labels, several = TRUE)
-  arguments <- list(scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
-                    correction = as_correction(correction),
-                    alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = positive_of(sample, metric, scoring), contrast = contrast,
-                    groups = sample$groups, group_weight = as_group_weight(group_weight),
-                    rng = draw_seed())
-  arguments <- c(arguments, by_place(list(baseline = baseline), length(learners)))
-  tests <- as_tests(tests, nrow(sample$x))
-  fields <- with_workers(n_jobs, {
-    named <- named_learners(learners, sample, written)
-    call_python("compare_learners", x = sample$x, y = sample$y, learners = named$learners,
-                names = named$names, tests = tests, arguments = c(asked, arguments),
-                conf_level = conf.level)
-  })
-  fields$is_metric <- !is.null(metric)
-  new_comparison(fields, sample$name, conf.level, correction)
+  fields <- ask_of_data("compare")
+  new_comparison(fields, !is.null(metric), conf.level, correction)
 }
 
 compare_learners.formula <- formula_method(compare_learners.default)
@@ -54,15 +31,13 @@ other_corrections <- c("sidak", "holm-sidak", "simultaneous")
 
 as_correction <- function(correction) {
   if (is.null(correction) || identical(correction, "none")) return(NULL)
-  if (is.character(correction) && length(correction) == 1L) {
-    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
-    if (correction %in% c(stats::p.adjust.methods, other_corrections, p_adjust_names))
-      return(correction)
-  }
   names <- c(stats::p.adjust.methods, other_corrections)
-  meant <- if (is.character(correction) && length(correction) == 1L)
-    names[tolower(names) == tolower(correction)]
-  stop_user("'correction' must be one of ", paste0("\"", names, "\"", collapse = ", "), ", got ",
+  if (is_text(correction)) {
+    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
+    if (correction %in% c(names, p_adjust_names)) return(correction)
+  }
+  meant <- if (is_text(correction)) names[tolower(names) == tolower(correction)]
+  stop_user("'correction' must be one of ", quoted(names), ", got ",
             if (is.atomic(correction)) deparse1(correction) else describe(correction),
             if (length(meant)) paste0(": did you mean \"", meant, "\"?"))
 }
@@ -83,7 +58,7 @@ best_set <- function(comparison, alpha = 0.05, test = NULL) {
   if (!inherits(comparison, "ucvtest_comparison"))
     stop_user("'comparison' must be what compare_learners() returned")
   refuse_level(alpha, "alpha")
-  as.character(call_python("best_set", json = about(comparison)$json, alpha = alpha, test = test))
+  as.character(call_python(".best_set", result = about(comparison)$json, alpha = alpha, test = test))
 }
 
 # Learners as Python takes them, and their names where the user gave some.
@@ -102,18 +77,18 @@ named_learners <- function(learners, sample, written = NULL) {
     if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
     learner
   })
-  if (is.null(given)) return(list(learners = read, names = NULL))
+  if (is.null(given)) return(read)
   own <- vapply(read, function(learner) if (is.list(learner)) learner$name else learner, "")
   names <- ifelse(nzchar(given), given, own)
   if (anyDuplicated(names))
     stop_user("'learners' has several called '", names[duplicated(names)][1L], "': name them")
-  list(learners = read, names = names)
+  structure(read, names = names)
 }
 
 # Python knows R's working directory, and not what R means by "~".
 as_file <- function(path) {
   if (is.null(path)) return(NULL)
-  if (!is.character(path) || length(path) != 1L || is.na(path))
+  if (!is_text(path))
     stop_user("'checkpoint' must be the name of a folder, got ", describe(path))
   normalizePath(path, mustWork = FALSE)
 }
@@ -125,7 +100,7 @@ single_learners <- c("ucvtest_r_learner", "model_spec", "workflow", "Learner")
 as_tests <- function(tests, n_obs) {
   if (identical(tests, "recommended")) return(tests)
   read <- lapply(as.list(tests), function(test) {
-    if (is.character(test) && length(test) == 1L) return(list(short_name(test), list()))
+    if (is_text(test)) return(list(short_name(test), list()))
     if (!is.list(test) || !length(test) || !is.character(test[[1L]]) ||
         !all(nzchar(names(test)[-1L])) || length(test) > 1L && is.null(names(test)))
       stop_user("'tests' must contain names of tests, or lists of a name and options, such as ",
@@ -145,7 +120,7 @@ as_tests <- function(tests, n_obs) {
 # "corrected_t_test" is the function of the test "corrected_t".
 short_name <- function(test) sub("(_learners)?_test$", "", test)
 
-new_comparison <- function(fields, data_name, conf_level, correction) {
+new_comparison <- function(fields, is_metric, conf_level, correction) {
   table <- fields$table
   if (!is.null(fields$correction)) fields$correction <- correction
   fields$verdict <- with_typed(fields$verdict, fields$correction)
@@ -157,9 +132,9 @@ new_comparison <- function(fields, data_name, conf_level, correction) {
     alternative = sub("-", ".", table$alternative, fixed = TRUE), method = table$method,
     n_fits = table$n_fits, status = table$status, estimand = table$estimand)
   structure(frame, class = c("ucvtest_comparison", "data.frame"),
-            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "is_metric", "correction",
-                               "contrast", "verdict", "lines", "json")],
-                      list(fits = as.data.frame(fields$fits), data.name = data_name)))
+            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "correction", "contrast",
+                               "verdict", "lines", "json", "data.name")],
+                      list(is_metric = is_metric, fits = as.data.frame(fields$fits))))
 }
 
 # What stands beside the table.
@@ -217,13 +192,16 @@ tidy.ucvtest_comparison <- function(x, conf.level = x$conf.level[1L], ...) {
   frame <- as.data.frame(x)
   if (!identical(conf.level, frame$conf.level[1L])) {
     refuse_level(conf.level, "conf.level")
-    ends <- call_python("comparison_frame", json = about(x)$json, conf_level = conf.level)
-    frame[c("conf.low", "conf.high")] <- ends
+    frame[c("conf.low", "conf.high")] <- ends_at(x, conf.level)
   }
   as_tibble_if_any(frame[c("test", "learner", "other", "estimate", "std.error", "statistic",
                            "p.value", "adj.p.value", "parameter", "conf.low", "conf.high",
                            "method", "alternative")])
 }
+
+# Both ends of all intervals, at another level.
+ends_at <- function(x, level)
+  call_python(".summary_frame", result = about(x)$json, alpha = 1 - level)[c("conf_low", "conf_high")]
 
 glance.ucvtest_comparison <- function(x, ...) {
   refuse_others("glance", NULL, ...)
@@ -238,7 +216,7 @@ confint.ucvtest_comparison <- function(object, parm, level = object$conf.level[1
   refuse_others("confint", "level", ...)
   if (!missing(parm)) refuse_parm()
   refuse_level(level, "level")
-  ends <- call_python("comparison_frame", json = about(object)$json, conf_level = level)
+  ends <- ends_at(object, level)
   labels <- paste0(object$test, ": ", pair_label(object$learner, object$other, is_ratio(about(object))))
   side <- sub(".", "-", object$alternative[1L], fixed = TRUE)
   matrix(unlist(ends), length(labels), dimnames = list(labels, percent_below(side, level)))
@@ -278,15 +256,6 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
                                             baseline = NULL, group_weight = c("group", "row"),
                                             metric = NULL, ...) {
   refuse_unknown(...)
-  alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
-  refuse_level(conf.level, "conf.level")
-  arguments <- c(list(correction = as_correction(correction),
-                      alternative = sub(".", "-", alternative, fixed = TRUE)),
-                 by_place(list(baseline = baseline), length(x$learners)),
-                 if (!missing(group_weight)) list(group_weight = as_group_weight(group_weight)))
-  if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
-  fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
-                        tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)
-  fields$is_metric <- !is.null(metric) || isTRUE(x$is_metric)
-  new_comparison(fields, x$data.name, conf.level, correction)
+  fields <- ask_of_losses("compare_losses", losses = x$json)
+  new_comparison(fields, !is.null(metric) || isTRUE(x$is_metric), conf.level, correction)
 }

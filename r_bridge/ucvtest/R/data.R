@@ -285,6 +285,8 @@ as_costs <- function(costs, y) {
     if (!is.null(remark)) list(remark = remark))
 }
 
+remark_on_costs <- function(asked) if (is.list(asked$loss)) asked$loss$remark
+
 in_order_of_levels <- function(what, classes)
   paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
          ", in the order of the levels.")
@@ -405,6 +407,8 @@ refuse_infinite <- function(values, name) {
             min(if (is.matrix(found)) row(found)[found] else which(found)),
             ": drop these observations, or impute them")
 }
+
+is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
 
 describe <- function(value) {
   if (!is.null(dim(value)))

@@ -3,7 +3,7 @@
 
 r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
   refuse_lacking(f = "a function, or the name of one, such as \"ranger\" or \"MASS::lda\"")
-  if (!is.function(f) && !(is.character(f) && length(f) == 1L && !is.na(f)))
+  if (!is.function(f) && !is_text(f))
     stop_user("'f' must be a function, or the name of one, such as \"ranger\" or \"MASS::lda\", ",
               "got ", describe(f))
   arguments <- list(...)
@@ -11,7 +11,7 @@ r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
     stop_user("arguments of the learner must have names, such as r_learner(\"ranger\", ",
               "num.trees = 100)")
   if (!is.null(predict_type)) {
-    if (!is.character(predict_type) || length(predict_type) != 1L || is.na(predict_type))
+    if (!is_text(predict_type))
       stop_user("'predict_type' must be a type of predict() of the fit, such as \"response\", got ",
                 describe(predict_type))
     arguments$predict_type <- predict_type
@@ -33,11 +33,10 @@ print.ucvtest_r_learner <- function(x, ...) {
 
 # What Python needs for a learner: its short name, or its R function and how to write it.
 as_learner <- function(learner, argument, expression, sample) {
-  if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
+  if (is_text(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
-    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
-        !learner %in% names(packages_of_formulas)) return(jitted_learner(learner, sample))
-    if (learner %in% jitted_too) return(jitted_learner(learner, sample))
+    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) ||
+        learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
   if (!is.null(.session$workers))
@@ -69,7 +68,7 @@ refitting <- function(fit) {
 # Functions that have a recipe, as randomForest::randomForest instead of its name.
 by_known_name <- function(f, expression) {
   for (name in names(recipes)) {
-    package <- attr(recipes[[name]], "package")
+    package <- recipes[[name]]$package
     if (package %in% loadedNamespaces() && identical(f, get0(name, asNamespace(package))))
       return(r_learner(paste0(package, "::", name), name = function_name(expression)))
   }
@@ -81,7 +80,7 @@ with_nearest_learner <- function(message) {
   said <- "learner '([^':]*)[^']*' is unknown: (did you mean '([^']*)'[?])?"
   parts <- regmatches(message, regexec(said, message))[[1L]]
   if (!length(parts)) return(message)
-  meant <- nearest(parts[2L], unique(c(names(recipes), names(packages_of_formulas))))
+  meant <- nearest(parts[2L], names(recipes))
   far <- function(name) utils::adist(tolower(parts[2L]), tolower(name))[1L]
   if (is.null(meant) || nzchar(parts[4L]) && far(parts[4L]) <= far(meant)) return(message)
   advice <- paste0("is unknown: did you mean \"", meant, "\"?",
@@ -156,16 +155,11 @@ learn_function <- function(f, arguments, argument, sample) {
   structure(learn, plain = TRUE)
 }
 
-# Functions of a formula that are known without their package.
-packages_of_formulas <- c(
-  coxph = "survival", gam = "mgcv", glm = "stats", lm = "stats", multinom = "nnet", polr = "MASS",
-  rfsrc = "randomForestSRC", rpart = "rpart")
-
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
-  if (name %in% names(packages_of_formulas)) name <- paste0(packages_of_formulas[[name]], "::", name)
+  if (!is.null(recipes[[name]])) name <- paste0(recipes[[name]]$package, "::", name)
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
-  if (length(parts) != 2L || !is.null(recipes[[parts[2L]]]) ||
+  if (length(parts) != 2L || !identical(or_else(recipes[[parts[2L]]]$how, any_fit), any_fit) ||
       !requireNamespace(parts[1L], quietly = TRUE)) return(NULL)
   found <- get0(parts[2L], asNamespace(parts[1L]), mode = "function")
   if (!is.null(found) && takes_formula(names(formals(args(found))))) found
@@ -231,7 +225,7 @@ refuse_values_by_level <- function(arguments, sample) {
   used <- Filter(function(name) name != "class.weights" || is.null(names(arguments[[name]])), used)
   if (!length(used) || is.null(sample$labels) || identical(classes_of(sample), sample$labels))
     return(invisible())
-  ordered <- paste0("\"", classes_of(sample), "\"", collapse = ", ")
+  ordered <- quoted(classes_of(sample))
   stop_user("'", used[1L], "' goes by the order of the levels, of which the positive one is last: give ",
             "the response as factor(y, c(", ordered, ")), and '", used[1L], "' in this order")
 }
@@ -305,9 +299,9 @@ with_formula <- function(sample, formula) {
 
 # Whether a known function takes numbers for amounts, 0 and 1 included.
 takes_amounts <- function(f, arguments) {
-  known <- c(packages_of_formulas[names(packages_of_formulas) != "coxph"], bam = "mgcv")
-  is_known <- any(vapply(names(known), function(name) is_function_of(f, name, known[[name]]), NA))
-  is_known && !is_binomial(arguments$family)
+  known <- Filter(function(recipe) recipe$amounts, recipes)
+  any(mapply(is_function_of, names(known), lapply(known, `[[`, "package"), MoreArgs = list(f = f))) &&
+    !is_binomial(arguments$family)
 }
 
 factor_to_type <- function(sample) paste("make y a factor:", sample$as_factor)
@@ -366,20 +360,13 @@ with_data <- function(sample, fit, predicted = predictor()) {
       list2env(list(.weights = weights[learning], weights = weights[learning]),
                environment(formula))
     known <- data[learning, , drop = FALSE]
-    several <- length(classes) > 2L
-    learnt_classes <- classes
-    if (several) {
-      known[[source$response]] <- droplevels(known[[source$response]])
-      learnt_classes <- levels(known[[source$response]])
-      if (output == "score") output <- "probability"
-    }
     # Where coxph() looks again for what it learnt from, to predict at a time.
     if (is_survival(y)) list2env(list(formula = formula, data = known), environment(formula))
-    fitted <- fit(formula, known)
-    found <- predicted(fitted, data[testing, , drop = FALSE], learnt_classes, output,
-                       learnt = list(x = known, y = known[[source$response]]))
-    if (several && output == "probability") with_absent_classes(found, classes, learnt_classes)
-    else found
+    by_learnt_classes(known[[source$response]], output, function(y, output) {
+      known[[source$response]] <- y
+      predicted(fit(formula, known), data[testing, , drop = FALSE], levels(y), output,
+                learnt = list(x = known, y = y))
+    })
   }
 }
 
@@ -455,24 +442,15 @@ as_numeric_labels <- function(predictions, labels, as_factor) {
        "; a function(x, y, xnew) may also return labels as in y itself", call. = FALSE)
 }
 
-# Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.
-prediction_vector <- function(value) {
-  if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
-  if (is.character(value) || is.numeric(value)) as.vector(value) else value
-}
-
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
   if (is.matrix(loss)) return(as_costs(loss, y))
-  if (is.character(loss) && length(loss) == 1L && loss %in% c("MAE", "Accuracy", "ROC", "logLoss"))
-    return(caret_names[[loss]])
-  if (is.character(loss) && length(loss) == 1L && tolower(loss) == "rmse")
-    stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write ",
-              "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
-              "its square")
-  if (is.character(loss) && length(loss) == 1L && loss %in% names(c(yardstick_names, caret_names)))
-    stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write metric = \"", loss,
-              "\" in tests that take metrics, see ?metrics")
+  if (is_text(loss) && loss %in% c("MAE", "Accuracy", "ROC", "logLoss")) return(caret_names[[loss]])
+  square <- is_text(loss) && tolower(loss) == "rmse"
+  if (square || is_text(loss) && loss %in% names(c(yardstick_names, caret_names)))
+    stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write metric = \"",
+              if (square) "rmse" else loss, "\" in tests that take metrics, see ?metrics",
+              if (square) ", or loss = \"squared\" for its square")
   if (!is.function(loss)) return(loss)
   taken <- names(formals(args(loss)))
   if (length(taken) < 2L && !"..." %in% taken)

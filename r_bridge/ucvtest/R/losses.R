@@ -15,7 +15,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                     numbered = c("y", "predictions"))
   predictions <- named_columns(predictions, "predictions")
   if (is_survival(y) && !is.null(metric)) {
-    if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
+    refuse_both(loss, metric)
     return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
   }
   answer <- if (!identical(loss, "score")) response(y, positive)
@@ -40,8 +40,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
       classes <- or_else(answer$labels, as.character(sort(unique(answer$values))))
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
       if (unnamed)
-        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", classes)),
-                         collapse = " ")
+        remarks <- in_one(remarks, in_order_of_levels("Columns without names", classes))
       predictions[tables] <- Map(columns_of_classes, predictions[tables], list(classes),
                                  names(predictions)[tables])
     }
@@ -53,15 +52,18 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
            else length(predictions[[1L]])
   # A loss has the same positive class by both arguments.
   about <- if (!is.null(metric) && !loss %in% known_losses) metric
-  fields <- call_python("prediction_losses", y = with_order(answer$values, y, metric),
+  fields <- call_python("Losses.from_predictions", y = with_order(answer$values, y, metric),
                         predictions = lapply(predictions, prediction_vector),
-                        arguments = c(asked, list(pos_label = positive_of(answer, about),
-                                                  groups = as_labels(groups, n_obs, "groups"),
-                                                  sample_weight = as_weights(weights, n_obs),
-                                                  fold = as_labels(fold, n_obs, "fold"))),
-                        remarks = remarks)
+                        pos_label = positive_of(answer, about),
+                        groups = as_labels(groups, n_obs, "groups"),
+                        sample_weight = as_weights(weights, n_obs),
+                        fold = as_labels(fold, n_obs, "fold"),
+                        remarks = in_one(remarks, remark_on_costs(asked)), .more = asked)
   new_losses(fields, name, answer$labels)
 }
+
+# Sentences as one text, NULL where there are none.
+in_one <- function(...) if (length(c(...))) paste(c(...), collapse = " ")
 
 # Risks of survival times: a column for each rule, or in a list a matrix with a column for each time.
 losses_of_times <- function(y, predictions, name, metric, groups, positive, weights, fold) {
@@ -76,11 +78,10 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
     columns <- lapply(as.data.frame(each), as.vector)
     if (is.null(colnames(each))) unname(columns) else columns
   })
-  fields <- call_python("prediction_losses", y = times, predictions = risks,
-                        arguments = list(metric = as_metric(metric, NULL), pos_label = positive,
-                                         groups = as_labels(groups, n_obs, "groups"),
-                                         fold = as_labels(fold, n_obs, "fold")),
-                        remarks = NULL)
+  fields <- call_python("Losses.from_predictions", y = times, predictions = risks,
+                        metric = as_metric(metric, NULL), pos_label = positive,
+                        groups = as_labels(groups, n_obs, "groups"),
+                        fold = as_labels(fold, n_obs, "fold"))
   new_losses(fields, name)
 }
 
@@ -97,7 +98,7 @@ correct_losses <- function(correct, groups = NULL) {
     else prediction_vector(each)
   })
   groups <- as_labels(groups, length(correct[[1L]]), "groups")
-  fields <- call_python("correct_losses", correct = marks, arguments = list(groups = groups))
+  fields <- call_python("Losses.from_correct", correct = marks, groups = groups)
   new_losses(fields, name)
 }
 
@@ -194,7 +195,8 @@ losses_of_scores <- function(scores, arguments) {
                 if (is.factor(score)) "as.character(scores$" else "scores$", column,
                 if (is.factor(score)) "))" else ")")
   }
-  fields <- call_python("score_losses", scores = lapply(scores, as.numeric), arguments = arguments)
+  fields <- call_python("Losses.from_scores", fold_scores = lapply(scores, as.numeric),
+                        .more = arguments)
   new_losses(fields, "scores of resamples")
 }
 
@@ -205,32 +207,19 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                                       n_jobs = 1, scoring = NULL, checkpoint = NULL,
                                       pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
-  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
-  if (missing(learners))
-    stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
-  written <- substitute(learners)
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
-                      metric, scoring)
-  arguments <- c(loss_or_metric(loss, metric, sample$response, sample$labels), list(
-    design = as_design(design, nrow(sample$x)),
-    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-    pos_label = positive_of(sample, metric, scoring), groups = sample$groups,
-    checkpoint = as_file(checkpoint), rng = draw_seed()))
-  fields <- with_workers(n_jobs, {
-    named <- named_learners(learners, sample, written)
-    call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
-                names = named$names, arguments = arguments)
-  })
-  new_losses(fields, sample$name, sample$labels)
+  refuse_lacking(y = the_response, learners = "name some, such as c(\"lda\", \"knn:5\")")
+  new_losses(ask_of_data("evaluate"))
 }
 
 evaluate_learners.formula <- formula_method(evaluate_learners.default)
 
 # `labels` are the classes in the order of the levels.
-new_losses <- function(fields, name, labels = NULL) {
+new_losses <- function(fields, name = fields$data.name, labels = fields$labels) {
   fields$means <- matrix(fields$means, length(fields$learners),
                          dimnames = list(fields$learners, NULL))
-  structure(c(fields, data.name = name, list(labels = labels)), class = "ucvtest_losses")
+  fields$data.name <- name
+  fields["labels"] <- list(labels)
+  structure(fields, class = "ucvtest_losses")
 }
 
 print.ucvtest_losses <- function(x, digits = 4L, ...) {
@@ -254,7 +243,7 @@ as.data.frame.ucvtest_losses <- function(x, row.names = NULL, optional = FALSE, 
              resample = rep(seq_len(ncol(x$means)), each = length(x$learners)),
              mean = as.vector(x$means), row.names = row.names)
 
-tidy.ucvtest_losses <- function(x, ...) {
+tidy.ucvtest_losses <- tidy.ucvtest_plan <- tidy.ucvtest_selection <- function(x, ...) {
   refuse_others("tidy", NULL, ...)
   as_tibble_if_any(as.data.frame(x))
 }

@@ -4,7 +4,7 @@ equivalence <- function(result, low, high, alpha = 0.05) {
   refuse_lacking(result = "the result of a test", low = "the lower end of differences that do not matter, such as -0.05",
                  high = "their upper end, such as 0.05")
   refuse_no_result(result)
-  fields <- call_python("equivalence", json = result$json, low = low, high = high, alpha = alpha)
+  fields <- call_python(".equivalence", result = result$json, low = low, high = high, alpha = alpha)
   new_margin(fields, result, "equivalence", c(fields$low, fields$high))
 }
 
@@ -12,7 +12,7 @@ noninferiority <- function(result, margin, alpha = 0.05) {
   refuse_lacking(result = "the result of a test",
                  margin = "the largest difference that does not matter, such as 0.05")
   refuse_no_result(result)
-  fields <- call_python("noninferiority", json = result$json, margin = margin, alpha = alpha)
+  fields <- call_python(".noninferiority", result = result$json, margin = margin, alpha = alpha)
   new_margin(fields, result, if (fields$better == "lower") "less" else "greater", fields$bound)
 }
 

@@ -55,8 +55,13 @@ with_order <- function(values, y, metric)
 # What is asked for, as the argument that Python has for it.
 loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
   if (is.null(metric)) return(list(loss = as_loss(loss, y)))
-  if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
+  refuse_both(loss, metric)
   list(metric = as_metric(metric, labels, several, y))
+}
+
+refuse_both <- function(loss, metric) {
+  if (!is.null(loss) && !is.null(metric))
+    stop_user("'loss' and 'metric' exclude each other: give one of them")
 }
 
 # The name that Python has for it, such as "auc" for caret's "ROC"; functions and costs as they are.

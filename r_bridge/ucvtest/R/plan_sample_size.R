@@ -8,30 +8,14 @@ plan_sample_size.default <- function(x, y, learner, other = NULL, difference = N
                                      weights = NULL, curve = TRUE, n_jobs = 1, pos_label = NULL,
                                      metric = NULL, ...) {
   refuse_unknown(...)
-  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
-  if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
-                      metric)
-  written <- list(substitute(learner), substitute(other))
-  asked <- loss_or_metric(loss, metric, sample$response, sample$labels)
-  arguments <- list(difference = difference, ratio = ratio, width = width, power = power,
-                    alpha = alpha, learn_size = learn_size,
-                    pos_label = positive_of(sample, metric), groups = sample$groups, curve = curve,
-                    rng = draw_seed())
-  fields <- with_workers(n_jobs, {
-    learners <- list(as_learner(learner, "learner", written[[1L]], sample))
-    if (!is.null(other)) learners[[2L]] <- as_learner(other, "other", written[[2L]], sample)
-    call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,
-                arguments = c(asked, arguments), n = if (!is.null(n)) as.numeric(n))
-  })
-  new_plan(fields, sample$name)
+  refuse_lacking(y = the_response, learner = "name one, such as \"lda\"")
+  new_plan(ask_of_data("plan"))
 }
 
-new_plan <- function(fields, data_name) {
+new_plan <- function(fields) {
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$curve <- as.data.frame(fields$curve, optional = TRUE)
-  structure(c(fields, list(method = "How many observations", data.name = data_name)),
-            class = "ucvtest_plan")
+  structure(c(without(fields, "labels"), method = "How many observations"), class = "ucvtest_plan")
 }
 
 plan_sample_size.formula <- formula_method(plan_sample_size.default)
@@ -45,11 +29,7 @@ plan_sample_size.ucvtest_losses <- function(x, learner = NULL, other = NULL, dif
     stop_user("one of 'difference' and 'width' must be given, and ",
               if (is.null(width)) "none is" else "both are", ": the difference that matters, or ",
               "the width of the interval")
-  learners <- by_place(list(learner = learner, other = other), length(x$learners))
-  fields <- call_python("plan_losses", losses = x$json, arguments = c(
-    learners, list(difference = difference, width = width, power = power, alpha = alpha)),
-    n = if (!is.null(n)) as.numeric(n))
-  new_plan(fields, x$data.name)
+  new_plan(ask_of_losses("plan", X = x$json))
 }
 
 print.ucvtest_plan <- function(x, ...) {
@@ -79,12 +59,8 @@ methods_of_plan <- function(plan) {
          utils::packageVersion("ucvtest"), " [@ucvtest]", seed, ".")
 }
 
-as.data.frame.ucvtest_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$table
-
-tidy.ucvtest_plan <- function(x, ...) {
-  refuse_others("tidy", NULL, ...)
-  as_tibble_if_any(x$table)
-}
+as.data.frame.ucvtest_plan <- as.data.frame.ucvtest_selection <-
+  function(x, row.names = NULL, optional = FALSE, ...) x$table
 
 plot.ucvtest_plan <- function(x, kind = names(x$pictures), xlab = NULL, ylab = NULL, main = NULL,
                               ...) {

@@ -59,8 +59,9 @@ way_to_predict <- function(fitted, classes, output, learnt, predict_type) {
              else list(as_class_labels)
   value <- NULL
   for (type in types) {
-    value <- if (length(types) == 1L) predicted_as(fitted, learnt$x, type)
-             else tryCatch(predicted_as(fitted, learnt$x, type), error = function(e) NULL)
+    # The random numbers of ties are for the predictions that count.
+    look <- function() with_seed(1L, predicted_as(fitted, learnt$x, type))
+    value <- if (length(types) == 1L) look() else tryCatch(look(), error = function(e) NULL)
     for (read in readers) {
       found <- read(value, classes, learnt$y)
       if (is.null(found)) next
@@ -89,7 +90,7 @@ in_short <- function(value) {
 
 listed_in_words <- function(fitted) {
   types <- unlist(lapply(class(fitted), listed_types))
-  if (length(types)) paste0("; it has ", paste0("\"", unique(types), "\"", collapse = ", "))
+  if (length(types)) paste("; it has", quoted(unique(types)))
 }
 
 # Labels as text, NULL where a value has none.
@@ -151,10 +152,18 @@ columns_in_order <- function(table, classes) {
   structure(as.matrix(table)[, classes, drop = FALSE], dimnames = NULL)
 }
 
+# Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.
+prediction_vector <- function(value) {
+  if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
+  if (is.character(value) || is.numeric(value)) as.vector(value) else value
+}
+
 one_column <- function(value) {
   if (is.list(value) && !is.data.frame(value)) value <- or_else(value$predictions, value)
   if (length(dim(value)) == 2L && ncol(value) == 1L) as.vector(as.matrix(value)) else value
 }
+
+quoted <- function(texts) paste0("\"", texts, "\"", collapse = ", ")
 
 or_else <- function(value, other) if (is.null(value)) other else value
 
@@ -263,7 +272,7 @@ response_type <- function(fitted) {
       stop("predict() of a fit of class '", class, "' returns '", types[1L], "', which is not a ",
            "response: name the type that is, as in r_learner(f, predict_type = \"",
            c(types[-1L], "response")[1L], "\"); it has ",
-           paste0("\"", types, "\"", collapse = ", "), call. = FALSE)
+           quoted(types), call. = FALSE)
     if (class %in% predicts_responses) return(list(type = NULL, known = TRUE))
   }
   list(type = NULL, known = FALSE)

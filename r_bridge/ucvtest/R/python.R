@@ -121,10 +121,10 @@ start_python <- function() {
   invisible()
 }
 
-# Call a function of ucvtest_r by name. Warnings and errors of Python become R's; those of R
+# Call a function of Python by name, with arguments by its names. Warnings and errors of Python become R's; those of R
 # functions that Python has called come back as they were.
-call_python <- function(.function, ...) {
-  arguments <- list(...)  # refuses bad arguments before Python starts
+call_python <- function(.function, ..., .more = NULL) {
+  arguments <- c(list(...), .more)  # refuses bad arguments before Python starts
   start_python()
   outer <- mget(c("warnings", "quiet", "progress"), .session, ifnotfound = list(NULL))
   on.exit(list2env(outer, .session))

@@ -6,9 +6,9 @@ recipe_of <- function(name, arguments) {
   if (grepl("^\\s*(function\\s*\\(|\\\\\\s*\\()", name))
     return(plain_function(eval(parse(text = name), globalenv()), arguments))
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
-  package <- if (length(parts) > 1L) parts[1L] else attr(recipes[[name]], "package")
+  package <- if (length(parts) > 1L) parts[1L] else recipes[[name]]$package
   if (!is.null(package) && !requireNamespace(package, quietly = TRUE)) {
-    meant <- nearest(package, vapply(recipes, attr, "", "package"))
+    meant <- nearest(package, packages_of_recipes())
     stop("R package '", package, "' is not installed: ",
          if (!is.null(meant)) paste0("did you mean \"", meant, "::\"? Otherwise "),
          "run install.packages(\"", package, "\") in R", call. = FALSE)
@@ -22,28 +22,19 @@ recipe_of <- function(name, arguments) {
          "write it as \"package::function\", or give \"function(x, y, xnew) ...\"", call. = FALSE)
   }
   arguments <- named_as_in_r(arguments, fit, parts[length(parts)])
-  recipe <- recipes[[parts[length(parts)]]]
-  if (is.null(recipe) || !identical(package, attr(recipe, "package"))) recipe <- any_fit
-  if (".predictor" %in% names(formals(recipe))) {
-    # One for all fits, of which the first is looked at.
-    arguments$.predictor <- predictor(arguments$predict_type)
-  } else if ("predict_type" %in% setdiff(names(arguments), names(formals(recipe))))
+  known <- recipes[[parts[length(parts)]]]
+  if (is.null(known) || !identical(package, known$package)) known <- recipe(package)
+  taken <- names(formals(known$how))
+  if ("predict_type" %in% names(arguments) && !("predict_type" %in% taken && known$typed))
     stop("learner ", name, " takes no predict_type: what it predicts is known", call. = FALSE)
-  as_numbers <- if (isTRUE(attr(recipe, "numbers"))) dummy_matrix else identity
+  # One for all fits, of which the first is looked at.
+  if (".predictor" %in% taken) arguments$.predictor <- predictor(arguments$predict_type)
+  as_numbers <- if (known$numbers) dummy_matrix else identity
   learn <- function(x, y, xnew, output) {
-    classes <- levels(y)
-    several <- length(classes) > 2L
-    if (several) {
-      # Packages refuse classes without an observation, or have no column for them.
-      y <- droplevels(y)
-      # Those are ranked class by class, which probabilities do as well.
-      if (output == "score") output <- "probability"
-    }
-    found <- do.call(recipe, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments))
-    if (several && output == "probability") with_absent_classes(found, classes, levels(y)) else found
+    by_learnt_classes(y, output, function(y, output)
+      do.call(known$how, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments)))
   }
-  structure(learn, numbers = isTRUE(attr(recipe, "numbers")),
-            sparse = isTRUE(attr(recipe, "sparse")))
+  structure(learn, numbers = known$numbers, sparse = known$sparse)
 }
 
 # The known name that a typo is nearest to, NULL where none is near; capitals do not count.
@@ -109,13 +100,23 @@ with_factors <- function(x) {
 # the fitting function of the package; `output` is "label", "number", "probability" or "score"; of
 # survival times "risk", or "event_probability" with the attribute "times".
 
-log_odds <- function(probability) log(probability) - log1p(-probability)
-
 # Probabilities from a table with a column for each class: of two classes those of the positive one,
 # the last, of more all in their order.
 of_classes <- function(table, classes) {
   table <- as.matrix(table)
   if (length(classes) == 2L) table[, classes[2L]] else table[, classes, drop = FALSE]
+}
+
+# Of three classes or more, `predicted` gets those that the learning set has: packages refuse classes
+# without an observation, or have no column for them. Scores rank class by class, which
+# probabilities do as well.
+by_learnt_classes <- function(y, output, predicted) {
+  classes <- levels(y)
+  if (length(classes) <= 2L) return(predicted(y, output))
+  y <- droplevels(y)
+  if (output == "score") output <- "probability"
+  found <- predicted(y, output)
+  if (output == "probability") with_absent_classes(found, classes, levels(y)) else found
 }
 
 # Several classes of which a learning set has some: the others get a probability of zero.
@@ -181,12 +182,6 @@ fit_ranger <- function(fit, x, y, xnew, output, num.threads = 1, ...) {
   if (probability) of_classes(predictions, levels(y)) else predictions
 }
 
-fit_random_forest <- function(fit, x, y, xnew, output, ...) {
-  fitted <- fit(x, y, ...)
-  if (is.factor(y) && output != "label") of_classes(predict(fitted, xnew, type = "prob"), levels(y))
-  else predict(fitted, xnew)
-}
-
 fit_svm <- function(fit, x, y, xnew, output, ...) {
   probability <- output %in% c("probability", "number") && is.factor(y)
   fitted <- fit(x, y, probability = probability, ...)
@@ -198,13 +193,6 @@ fit_svm <- function(fit, x, y, xnew, output, ...) {
   # The name of the column says which class is on the positive side.
   if (startsWith(colnames(values)[1L], paste0(levels(y)[2L], "/"))) values[, 1L]
   else -values[, 1L]
-}
-
-fit_lda <- function(fit, x, y, xnew, output, ...) {
-  predictions <- predict(fit(x, y, ...), xnew)
-  if (output == "label") return(predictions$class)
-  probabilities <- of_classes(predictions$posterior, levels(y))
-  if (output == "score") log_odds(probabilities) else probabilities
 }
 
 # Without a grid to choose from nothing is resampled inside.
@@ -298,21 +286,40 @@ with_time_and_status <- function(formula, data) {
   list(formula = formula, data = data)
 }
 
-# `numbers` says that the function takes a matrix, or makes integer codes of factors itself, and
-# `sparse` that it takes sparse ones.
+# A line of the table: the package of the fitting function, and how its learner learns and predicts.
+# `numbers` says that the function takes a matrix, or makes integer codes of factors itself, `sparse`
+# that it takes sparse ones, `amounts` that numbers are amounts for it and never labels, 0 and 1
+# included, and `typed` that predict() has a type.
+recipe <- function(package, how = any_fit, numbers = FALSE, sparse = FALSE, amounts = FALSE,
+                   typed = TRUE)
+  list(package = package, how = how, numbers = numbers, sparse = sparse, amounts = amounts,
+       typed = typed)
+
+# Functions that are known without their package.
 recipes <- list(
-  glmnet = structure(fit_glmnet, package = "glmnet", numbers = TRUE, sparse = TRUE),
-  cv.glmnet = structure(fit_cv_glmnet, package = "glmnet", numbers = TRUE, sparse = TRUE),
-  ranger = structure(fit_ranger, package = "ranger", sparse = TRUE),
-  randomForest = structure(fit_random_forest, package = "randomForest"),
-  svm = structure(fit_svm, package = "e1071", numbers = TRUE),
-  naiveBayes = structure(any_fit, package = "e1071"),
-  knn3 = structure(any_fit, package = "caret", numbers = TRUE),
-  train = structure(fit_train, package = "caret"),
-  nnet = structure(fit_by_formula, package = "nnet"),
-  xgboost = structure(any_fit, package = "xgboost", numbers = TRUE, sparse = TRUE),
-  lda = structure(fit_lda, package = "MASS", numbers = TRUE),
-  qda = structure(fit_lda, package = "MASS", numbers = TRUE))
+  bam = recipe("mgcv", amounts = TRUE),
+  coxph = recipe("survival"),
+  cv.glmnet = recipe("glmnet", fit_cv_glmnet, numbers = TRUE, sparse = TRUE),
+  gam = recipe("mgcv", amounts = TRUE),
+  glm = recipe("stats", amounts = TRUE),
+  glmnet = recipe("glmnet", fit_glmnet, numbers = TRUE, sparse = TRUE),
+  knn3 = recipe("caret", numbers = TRUE),
+  lda = recipe("MASS", numbers = TRUE, typed = FALSE),
+  lm = recipe("stats", amounts = TRUE),
+  multinom = recipe("nnet", amounts = TRUE),
+  naiveBayes = recipe("e1071"),
+  nnet = recipe("nnet", fit_by_formula),
+  polr = recipe("MASS", amounts = TRUE),
+  qda = recipe("MASS", numbers = TRUE, typed = FALSE),
+  randomForest = recipe("randomForest"),
+  ranger = recipe("ranger", fit_ranger, sparse = TRUE),
+  rfsrc = recipe("randomForestSRC", amounts = TRUE),
+  rpart = recipe("rpart", amounts = TRUE),
+  svm = recipe("e1071", fit_svm, numbers = TRUE),
+  train = recipe("caret", fit_train),
+  xgboost = recipe("xgboost", numbers = TRUE, sparse = TRUE))
+
+packages_of_recipes <- function() vapply(recipes, `[[`, "", "package")
 
 # The random numbers of a fit follow from its seed, and those of the session go on as if nothing
 # had happened.

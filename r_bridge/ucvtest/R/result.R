@@ -1,6 +1,11 @@
 # Results as R's own tests give them, class "htest", with what "ucvtest" adds.
 
-new_ucvtest <- function(fields, data_name, statistic = "statistic") {
+# The statistics that are neither t nor z, by the class of the test: "only_first_wrong" is the number
+# of errors of the first rule alone, as Python's diagnostics call it.
+statistics <- c(LeavePairOutTest = "U", McNemarTest = "only_first_wrong",
+                PermutationComplexityTest = "e_in")
+
+new_ucvtest <- function(fields, test) {
   # A method without p-values tests nothing; one that could not give its p-value says why.
   tested <- !is.nan(fields$pvalue) ||
     !is.nan(fields$null_value) && !identical(fields$status, "ok")
@@ -8,7 +13,9 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
   # Without a reference distribution (see status) the statistic is neither t nor z.
   of_f <- if (startsWith(fields$reference, "F("))
     as.numeric(strsplit(gsub("[^0-9.,]", "", fields$reference), ",")[[1L]])
-  letter <- if (length(of_f)) "F" else switch(fields$reference, t = "t", normal = "z", statistic)
+  letter <- if (length(of_f)) "F"
+            else switch(fields$reference, t = "t", normal = "z",
+                        if (test %in% names(statistics)) statistics[[test]] else "statistic")
   parameter <- if (length(of_f)) structure(of_f, names = c("num df", "denom df"))
                else if (!is.nan(fields$df)) c(df = fields$df)
   result <- list(
@@ -23,7 +30,7 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
     stderr = fields$se,
     alternative = if (tested) sub("-", ".", fields$alternative, fixed = TRUE),
     method = fields$method,
-    data.name = data_name)
+    data.name = fields$data.name)
   extra <- fields[c("status", "variance", "reference", "df", "conf_level", "n_obs", "n_fits",
                     "elapsed", "settings", "diagnostics", "notes")]
   names(extra)[names(extra) == "conf_level"] <- "conf.level"
@@ -132,7 +139,7 @@ summary.ucvtest <- function(object, conf.level = object$conf.level, notes = FALS
 
 summary_text <- function(json, conf.level, notes) {
   refuse_level(conf.level, "conf.level")
-  call_python("summary", json = json, conf_level = conf.level, notes = is_switch(notes, "notes"))
+  call_python(".summary", result = json, alpha = 1 - conf.level, notes = is_switch(notes, "notes"))
 }
 
 is_switch <- function(value, name) {
@@ -150,7 +157,7 @@ confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
   refuse_others("confint", "level", ...)
   if (!missing(parm)) refuse_parm()
   refuse_level(level, "level")
-  ends <- call_python("confidence_interval", json = object$json, conf_level = level)
+  ends <- call_python(".confidence_interval", result = object$json, confidence_level = level)
   given <- object$settings
   side <- c(given$alternative, "two-sided")[1L]
   label <- if (is.null(given$other)) names(object$estimate)
@@ -228,7 +235,7 @@ glance.ucvtest <- function(x, ...) {
 methods_text <- function(result) {
   refuse_lacking(result = "the result of a test, a comparison or a plan")
   if (inherits(result, "ucvtest_plan")) return(methods_of_plan(result))
-  text <- as.character(call_python("methods_text", json = json_of(result)))
+  text <- as.character(call_python("methods_text", result = json_of(result)))
   computed <- grepl("Computed by ucvtest", text, fixed = TRUE)
   text[computed] <- paste(text[computed], in_r_versions(text))
   with_typed(text, about(result)$correction)
@@ -237,7 +244,7 @@ methods_text <- function(result) {
 # The versions of R and of the packages whose functions are named.
 in_r_versions <- function(text) {
   packages <- unlist(regmatches(text, gregexpr("[A-Za-z][A-Za-z0-9.]*(?=::)", text, perl = TRUE)))
-  by_name <- c(packages_of_formulas, vapply(recipes, attr, "", "package"))
+  by_name <- packages_of_recipes()
   # Names that learners of this package have too, and functions of R itself.
   by_name <- by_name[!names(by_name) %in% jitted_too & by_name != "stats"]
   named <- vapply(names(by_name), function(name)
@@ -259,17 +266,13 @@ json_of <- function(result) {
 # The papers that a result rests on, in words, with the keys that methods_text() writes.
 citation_of <- function(result) {
   refuse_lacking(result = "the result of a test, or a comparison")
-  strsplit(as.character(call_python("references", json = json_of(result))), "\n")[[1L]]
+  references(json_of(result), "text")
 }
 
 # The same as BibTeX.
-toBibtex.ucvtest <- function(object, ...) {
+toBibtex.ucvtest <- toBibtex.ucvtest_comparison <- function(object, ...) {
   refuse_others("toBibtex", NULL, ...)
-  structure(strsplit(call_python("bibtex", json = object$json), "\n")[[1L]], class = "Bibtex")
+  structure(references(json_of(object), "bibtex"), class = "Bibtex")
 }
 
-toBibtex.ucvtest_comparison <- function(object, ...) {
-  refuse_others("toBibtex", NULL, ...)
-  structure(strsplit(call_python("bibtex", json = about(object)$json), "\n")[[1L]],
-            class = "Bibtex")
-}
+references <- function(json, form) strsplit(call_python("cite", result = json)[[form]], "\n")[[1L]]

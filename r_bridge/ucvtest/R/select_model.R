@@ -7,24 +7,11 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_jobs = 1, scoring = NULL, criteria = NULL, max_seconds = NULL,
                                  pos_label = NULL, ...) {
   refuse_unknown(...)
-  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
-  if (missing(learners))
-    stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
-  written <- substitute(learners)
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
-  arguments <- list(criterion = criterion, n_permutations = n_permutations, n_folds = n_folds,
-                    n_left_out = n_left_out, loss = as_loss(loss, sample$response),
-                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    pos_label = sample$pos_label, groups = sample$groups,
-                    group_weight = as_group_weight(group_weight), max_seconds = max_seconds,
-                    rng = draw_seed())
-  fields <- with_workers(n_jobs, call_python(
-    "select_model", x = sample$x, y = sample$y,
-    learners = named_learners(learners, sample, written)$learners, arguments = arguments,
-    complexity = complexity, criteria = criteria))
+  refuse_lacking(y = the_response, learners = "name some, such as c(\"knn:1\", \"knn:5\")")
+  fields <- without(ask_of_data("select_model"), "labels")
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$choices <- unlist(fields$choices)
-  structure(c(fields, data.name = sample$name), class = "ucvtest_selection")
+  structure(fields, class = "ucvtest_selection")
 }
 
 select_model.formula <- formula_method(select_model.default)
@@ -40,13 +27,6 @@ print.ucvtest_selection <- function(x, digits = max(3L, getOption("digits") - 3L
   print(x$table[shown], row.names = FALSE, digits = digits, ...)
   cat("\nbest by ", x$criterion, ":  ", x$best, "\n\n", sep = "")
   invisible(x)
-}
-
-as.data.frame.ucvtest_selection <- function(x, row.names = NULL, optional = FALSE, ...) x$table
-
-tidy.ucvtest_selection <- function(x, ...) {
-  refuse_others("tidy", NULL, ...)
-  as_tibble_if_any(x$table)
 }
 
 plot.ucvtest_selection <- function(x, xlab = NULL, ylab = NULL, main = NULL, ...) {

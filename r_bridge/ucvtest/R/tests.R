@@ -1,52 +1,47 @@
-# The tests of the papers: a generic, and its methods for features and response, for a formula, and
-# for losses that exist already. Those of one resampling design are in resampling_tests.R, which
-# r_bridge/write_tests.py writes.
+# Every test by its function in R: the class of Python, and the arguments that it has for itself.
 
-ustat_spec <- test_spec(
-  "UStatisticTest",
-  constructor = alist(learn_size = NULL, null_value = NULL, contrast = "difference"),
-  fit = alist(n_pairs = "auto", variance = "auto", interval = "auto", tol = 0.05,
-              max_fits = NULL, max_seconds = NULL, checkpoint = NULL), metrics = TRUE)
-ustat_test <- function(x, ...) UseMethod("ustat_test")
-ustat_test.default <- default_method(ustat_spec)
-ustat_test.formula <- formula_method(ustat_test.default)
-ustat_test.ucvtest_losses <- losses_method(ustat_spec)
+# written by r_bridge/write_tests.py
+tests <- list(
+  bayesian_t_test = test_spec("BayesianTTest", constructor = alist(design = 10),
+    fit = alist(rope = NULL)),
+  conservative_z_test = test_spec("ConservativeZTest",
+    constructor = alist(design = split_halves())),
+  corrected_t_test = test_spec("CorrectedTTest", constructor = alist(design = 10)),
+  cross_validation_wald_test = test_spec("CrossValidationWaldTest",
+    constructor = alist(design = 10), fit = alist(variance = "all_pairs")),
+  delong_learners_test = test_spec("DeLongTest", constructor = alist(design = hold_out()),
+    fit = alist(interval = "auto"), without = c("loss", "scoring", "metric")),
+  diebold_mariano_test = test_spec("DieboldMarianoTest",
+    constructor = alist(design = hold_out(shuffle = FALSE)), fit = alist(horizon = 1,
+    variance = "acf"), needs_other = TRUE),
+  five_by_two_f_test = test_spec("FiveByTwoFTest",
+    constructor = alist(design = k_fold(2, 5)), without = c("alternative")),
+  five_by_two_t_test = test_spec("FiveByTwoTTest",
+    constructor = alist(design = k_fold(2, 5))),
+  fold_covariance_test = test_spec("FoldCovarianceTest", constructor = alist(n_folds = 10,
+    estimator = "cross_validation"), fit = alist(rho = "nadeau_bengio", n_repeats = 1),
+    without = c("metric")),
+  hold_out_test = test_spec("HoldOutTest", constructor = alist(design = hold_out()),
+    fit = alist(interval = "auto")),
+  influence_test = test_spec("InfluenceFunctionTest", constructor = alist(n_folds = 5,
+    metric = NULL), fit = alist(n_repeats = "auto", scheme = NULL, variance = "auto",
+    max_fits = NULL, max_seconds = NULL), without = c("metric")),
+  leave_pair_out_test = test_spec("LeavePairOutTest", fit = alist(pvalue = "permutation",
+    n_permutations = 9999, n_simulations = 10000, stop_after = NULL, max_seconds = NULL),
+    without = c("other", "loss", "scoring", "null_value", "alternative", "metric", "conf.level")),
+  mcnemar_learners_test = test_spec("McNemarTest",
+    constructor = alist(design = hold_out()),
+    without = c("loss", "scoring", "null_value", "metric"), needs_other = TRUE),
+  naive_t_test = test_spec("NaiveTTest", constructor = alist(design = 10)),
+  nested_cross_validation_test = test_spec("NestedCrossValidationTest",
+    constructor = alist(design = nested_k_fold())),
+  permutation_complexity_test = test_spec("PermutationComplexityTest",
+    fit = alist(n_permutations = 100, sampling = "permutation", delta = 0.05,
+    stop_after = NULL, max_seconds = NULL),
+    without = c("other", "null_value", "alternative", "metric", "conf.level")),
+  ustat_test = test_spec("UStatisticTest", constructor = alist(learn_size = NULL,
+    contrast = "difference"), fit = alist(n_pairs = "auto", variance = "auto", tol = 0.05,
+    max_fits = NULL, interval = "auto", max_seconds = NULL, checkpoint = NULL)))
+# end of what r_bridge/write_tests.py wrote
 
-influence_spec <- test_spec(
-  "InfluenceFunctionTest",
-  constructor = alist(n_folds = 5, metric = NULL, null_value = NULL),
-  fit = alist(n_repeats = "auto", scheme = NULL, variance = "auto", max_fits = NULL,
-              max_seconds = NULL))
-influence_test <- function(x, ...) UseMethod("influence_test")
-influence_test.default <- default_method(influence_spec)
-influence_test.formula <- formula_method(influence_test.default)
-influence_test.ucvtest_losses <- losses_method(influence_spec)
-
-fold_covariance_spec <- test_spec(
-  "FoldCovarianceTest",
-  constructor = alist(n_folds = 10, estimator = "cross_validation", null_value = NULL),
-  fit = alist(rho = "nadeau_bengio", n_repeats = 1))
-fold_covariance_test <- function(x, ...) UseMethod("fold_covariance_test")
-fold_covariance_test.default <- default_method(fold_covariance_spec)
-fold_covariance_test.formula <- formula_method(fold_covariance_test.default)
-fold_covariance_test.ucvtest_losses <- losses_method(fold_covariance_spec)
-
-leave_pair_out_spec <- test_spec(
-  "LeavePairOutTest",
-  fit = alist(pvalue = "permutation", n_permutations = 9999, n_simulations = NULL,
-              stop_after = NULL, max_seconds = NULL),
-  without = c("other", "loss", "alternative", "conf.level"), statistic = "U")
-leave_pair_out_test <- function(x, ...) UseMethod("leave_pair_out_test")
-leave_pair_out_test.default <- default_method(leave_pair_out_spec)
-leave_pair_out_test.formula <- formula_method(leave_pair_out_test.default)
-leave_pair_out_test.ucvtest_losses <- losses_method(leave_pair_out_spec)
-
-permutation_spec <- test_spec(
-  "PermutationComplexityTest",
-  fit = alist(n_permutations = 100, sampling = "permutation", delta = 0.05, stop_after = NULL,
-              max_seconds = NULL),
-  without = c("other", "alternative", "conf.level"), statistic = "e_in")
-permutation_complexity_test <- function(x, ...) UseMethod("permutation_complexity_test")
-permutation_complexity_test.default <- default_method(permutation_spec)
-permutation_complexity_test.formula <- formula_method(permutation_complexity_test.default)
-permutation_complexity_test.ucvtest_losses <- losses_method(permutation_spec)
+list2env(do.call(c, lapply(names(tests), functions_of_test)), environment())

@@ -86,22 +86,17 @@ def of_the_pages(cls: type[HypothesisTest]) -> Iterator[str]:
 
 
 def of_r(cls: type[HypothesisTest]) -> Iterator[str]:
-    """What R needs: a function, its export, and its help with the test's own arguments."""
+    """What R needs: its line in R's table, and its help with the test's own arguments."""
     name, script = cls.r_function, write_tests()
-    if cls in script.resampling_tests({cls.method_name: cls}):
-        help_page = R / "man" / "resampling_tests.Rd"
-        for option in script.options_of(cls):
-            if not holds(help_page, rf"\\item\{{[^}}]*\b{option}\b[^}}]*\}}"):
-                yield f"{told(help_page)}: add an \\item{{{option}}} to \\arguments"
-        code = R / "R" / "resampling_tests.R"
+    help_page = script.page_of(cls)
+    if not help_page.exists():
+        yield f"{told(help_page)}: write the help page"
     else:
-        help_page, code = R / "man" / f"{name}.Rd", R / "R" / "tests.R"
-        if not holds(code, f'"{cls.__name__}"'):
-            yield f"{told(code)}: write {name}"
-        if not holds(help_page, rf"\\alias\{{{name}\}}"):
-            yield f"{told(help_page)}: write the help page"
-    exported = holds(R / "NAMESPACE", rf"^export\({name}\)$")
-    if not (exported and (holds(code, f'"{cls.__name__}"') or code.name == "tests.R")):
+        constructor, fit = script.own_arguments(cls)
+        for argument in constructor | fit:
+            if not holds(help_page, rf"\\item\{{[^}}]*\b{argument}\b[^}}]*\}}"):
+                yield f"{told(help_page)}: add an \\item{{{argument}}} to \\arguments"
+    if not holds(R / "R" / "tests.R", f'"{cls.__name__}"'):
         yield f"run `python r_bridge/write_tests.py`, which writes {name} for R"
 
 
@@ -188,7 +183,6 @@ def test_a_newcomer_of_another_kind_is_told_of_more(monkeypatch):
         "tests/core/values/methods/sign/test_sign.py: test SignTest",
         "tests/core/promises/test_tests.py: give DESIGNS a design for 'sign'",
         "ucvtest/inference/needs.py: name SignTest in FOR_FIXED_RULES",
-        "r_bridge/ucvtest/R/tests.R: write sign_test",
         "r_bridge/ucvtest/man/sign_test.Rd: write the help page",
     ):
         assert sentence in told_of
@@ -210,16 +204,13 @@ def test_the_page_for_newcomers_lists_these_places():
 def test_r_gets_the_function_of_a_newcomer():
     script = write_tests()
     written = {path.name: text for path, text in script.written({"sign": Newcomer}).items()}
-    assert written["resampling_tests.R"] == script.HEAD + (
-        '\nsign_spec <- resampling_spec("SignTest", design = random_splits(15, 0.2),\n'
-        '    fit = alist(ties = "left out"), needs_other = TRUE)\n'
-        'sign_test <- function(x, ...) UseMethod("sign_test")\n'
-        "sign_test.default <- default_method(sign_spec)\n"
-        "sign_test.formula <- formula_method(sign_test.default)\n"
-        "sign_test.ucvtest_losses <- losses_method(sign_spec)\n"
-    )
+    assert (
+        '  sign_test = test_spec("SignTest",\n'
+        "    constructor = alist(design = random_splits(test_fraction = 0.2)),\n"
+        '    fit = alist(ties = "left out"), needs_other = TRUE))\n'
+    ) in written["tests.R"]
     assert "export(sign_test)\nS3method(sign_test, default)\n" in written["NAMESPACE"]
     assert (
-        "\\method{sign_test}{default}(x, y, learner, other = NULL, design = random_splits(15, 0.2),"
-        '\n  ties = "left out", '
+        "\\method{sign_test}{default}(x, y, learner, other = NULL,\n"
+        '  design = random_splits(test_fraction = 0.2), ties = "left out", '
     ) in written["resampling_tests.Rd"]

@@ -93,12 +93,7 @@ def test_learners_lists_every_name() -> None:
     text = text_of("learners")
     named = set(re.findall(r'"(?:\w+::)?([\w.]+)(?:[:,][^"]*)?"', text))
     assert {*SHORT_NAMES, *PATHS, *ESTIMATORS} - named == set()
-    code = "".join(
-        (HELP_PAGES.parent / "R" / f"{name}.R").read_text() for name in ("recipes", "learners")
-    )
-    recipes = re.findall(r"^  ([\w.]+) = structure\(\w+, package", code, re.MULTILINE)
-    packages = code.partition("packages_of_formulas <- c(")[2].partition("# ")[0]
-    of_formulas = re.findall(r'(\w+) = "', packages)
-    assert len(recipes) > 10
-    assert len(of_formulas) > 6
-    assert {*recipes, *of_formulas} - named == set()
+    code = (HELP_PAGES.parent / "R" / "recipes.R").read_text()
+    recipes = re.findall(r"^  ([\w.]+) = recipe\(", code, re.MULTILINE)
+    assert len(recipes) > 18
+    assert {*recipes} - named == set()

@@ -4,10 +4,8 @@ rows$y <- factor(ifelse(rows$a + rnorm(60) > 0, "ill", "well"))
 
 test_that("groups are a column by name, ~ column, an expression, or a vector", {
   skip_without_python()
-  run <- function(...) numbers({
-    set.seed(3)
-    corrected_t_test(..., learner = "lda", other = "knn:3", design = 5)
-  })
+  run <- function(...)
+    numbers(drawn(3, corrected_t_test(..., learner = "lda", other = "knn:3", design = 5)))
   by_vector <- run(rows[c("a", "b")], rows$y, groups = rows$patient)
   expect_equal(run(y ~ ., rows, groups = patient), by_vector)
   expect_equal(run(y ~ ., rows, groups = "patient"), by_vector)
@@ -22,10 +20,7 @@ test_that("groups are a column by name, ~ column, an expression, or a vector", {
 test_that("group_weight decides what counts the same", {
   skip_without_python()
   uneven <- rows[-(1:2), ]
-  run <- function(...) {
-    set.seed(3)
-    hold_out_test(y ~ a + b, uneven, "lda", groups = patient, ...)$estimate
-  }
+  run <- function(...) drawn(3, hold_out_test(y ~ a + b, uneven, "lda", groups = patient, ...)$estimate)
   expect_equal(run(), run(group_weight = "group"))
   expect_false(identical(run(), run(group_weight = "row")))
 })
@@ -39,10 +34,8 @@ test_that("tests of permutations take groups of one class", {
 
 test_that("comparisons, selections and plans take groups", {
   skip_without_python()
-  set.seed(3)
-  found <- compare_learners(y ~ a + b, rows, c("lda", "knn:3"), "corrected_t", groups = patient)
-  set.seed(3)
-  alone <- corrected_t_test(y ~ a + b, rows, "lda", "knn:3", groups = patient)
+  found <- drawn(3, compare_learners(y ~ a + b, rows, c("lda", "knn:3"), "corrected_t", groups = patient))
+  alone <- drawn(3, corrected_t_test(y ~ a + b, rows, "lda", "knn:3", groups = patient))
   expect_equal(found$p.value, alone$p.value)
   chosen <- select_model(y ~ a + b, rows, c("knn:1", "knn:5"), n_permutations = 5, n_folds = 3,
                          groups = patient)
@@ -53,10 +46,8 @@ test_that("comparisons, selections and plans take groups", {
 
 test_that("learning sets can have the proportions of the classes", {
   skip_without_python()
-  run <- function(...) {
-    set.seed(3)
-    corrected_t_test(y ~ a + b, rows, "lda", design = k_fold(5, ...))$diagnostics$resample_means
-  }
+  run <- function(...) drawn(3, corrected_t_test(y ~ a + b, rows, "lda", design = k_fold(5, ...)))$
+    diagnostics$resample_means
   expect_false(identical(run(stratify = TRUE), run()))
   expect_equal(run(stratify = FALSE), run())
   expect_output(print(k_fold(5, stratify = TRUE)), "stratify = TRUE")
@@ -74,10 +65,7 @@ test_that("groups that cannot be used are refused", {
 
 test_that("rows are chosen by subset and na.action, groups with them", {
   skip_without_python()
-  run <- function(...) numbers({
-    set.seed(3)
-    hold_out_test(..., learner = "lda")
-  })
+  run <- function(...) numbers(drawn(3, hold_out_test(..., learner = "lda")))
   few <- subset(rows, a < 1)
   expect_equal(run(y ~ a + b, rows, subset = a < 1, groups = patient),
                run(few[c("a", "b")], few$y, groups = few$patient))

@@ -56,10 +56,9 @@ test_that("learners with a formula see the data frame and its factors", {
   tree <- hold_out_test(ill ~ ., patients, rpart::rpart, loss = "log")
   expect_true(is.finite(tree$estimate))
   expect_true(is.finite(hold_out_test(patients[1:3], patients$ill, rpart::rpart)$estimate))
-  expect_equal(
-    {set.seed(1); unname(hold_out_test(marker ~ age + site, patients, lm)$estimate)},
-    {set.seed(1); unname(hold_out_test(marker ~ age + site, patients,
-      function(x, y, xnew) predict(lm(y ~ ., data.frame(x, y = y)), data.frame(xnew)))$estimate)})
+  of_marker <- function(learner) drawn(1, unname(hold_out_test(marker ~ age + site, patients, learner)$estimate))
+  expect_equal(of_marker(lm), of_marker(function(x, y, xnew)
+    predict(lm(y ~ ., data.frame(x, y = y)), data.frame(xnew))))
 })
 
 test_that("weights reach learners that take them, and others refuse them", {
@@ -164,10 +163,7 @@ test_that("missing values reach R learners as they are", {
 test_that("sparse matrices are taken, and survival times refused", {
   skip_without_python()
   dense <- as.matrix(patients[1:2])
-  run <- function(x, learner) {
-    set.seed(2)
-    numbers(hold_out_test(x, patients$ill, learner))
-  }
+  run <- function(x, learner) drawn(2, numbers(hold_out_test(x, patients$ill, learner)))
   for (learner in list("lda", r_learner("glmnet", s = 0.01), "ranger"))
     expect_equal(run(Matrix::Matrix(dense, sparse = TRUE), learner), run(dense, learner))
   times <- survival::Surv(patients$age, patients$ill == "yes")
@@ -197,10 +193,7 @@ test_that("numbers that are labels are taken as such, or the factor to type is t
     hold_out_test(x, data$sick, "lm") ~ "classes: use \"glm\" and make y a factor: factor\\(data\\$sick\\); or",
     hold_out_test(plain, data, forgotten, loss = "log") ~ "class 'glm' is a regression .*pass family = binomial",
     hold_out_test(x, data$sick, share) ~ "it returned 0.125, 0.25, .*, ..., but the labels are 0, 1: ")
-  estimate <- function(...) {
-    set.seed(3)
-    unname(hold_out_test(...)$estimate)
-  }
+  estimate <- function(...) drawn(3, unname(hold_out_test(...)$estimate))
   for (family in list("binomial", binomial, quasibinomial()))
     expect_equal(estimate(plain, data, r_learner("glm", family = family), loss = "log"),
                  estimate(factor(sick) ~ Sepal.Width + Sepal.Length, data, "glm", loss = "log"))
@@ -218,13 +211,12 @@ test_that("columns that no learner can use are named", {
     data$odd <- column
     data
   }
-  by_formula <- function(column)
-    message_of(hold_out_test(Species ~ ., odd(column), "lda"))
-  expect_match(by_formula(as.list(seq_along(y))), "'data' has a list in column odd")
-  expect_match(by_formula("same"), "'data' has the same label everywhere in column odd: drop it")
-  expect_match(message_of(hold_out_test(odd(factor("same"))[-4], y, "lda")),
-               "'x' has the same label everywhere in column odd: drop it")
-  expect_match(message_of(hold_out_test(x, y, c("lda", "knn:5"))), "to compare with goes into 'other'")
+  same <- "has the same label everywhere in column odd: drop it"
+  expect_refused(
+    hold_out_test(Species ~ ., odd(as.list(seq_along(y))), "lda") ~ "'data' has a list in column odd",
+    hold_out_test(Species ~ ., odd("same"), "lda") ~ paste("'data'", same),
+    hold_out_test(odd(factor("same"))[-4], y, "lda") ~ paste("'x'", same),
+    hold_out_test(x, y, c("lda", "knn:5")) ~ "to compare with goes into 'other'")
 })
 
 test_that("functions that are known by name are the same without it", {

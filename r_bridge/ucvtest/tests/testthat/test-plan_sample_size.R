@@ -17,9 +17,9 @@ test_that("a plan says how many observations, and draws it", {
 
 test_that("what cannot be planned is refused", {
   skip_without_python()
-  expect_error(plan_sample_size(two[1:2], two$Species, "lda", "knn:1"),
-               "one of difference, ratio and width must be given")
   rule <- prediction_losses(two$Species, list(a = rev(two$Species)))
-  expect_error(plan_sample_size(rule), "one of 'difference' and 'width' must be given, and none is")
-  expect_error(plan_sample_size(two[1:2], two$Species), fixed = TRUE, "'learner' is missing")
+  expect_refused(
+    plan_sample_size(two[1:2], two$Species, "lda", "knn:1") ~ "one of difference, ratio and width must be given",
+    plan_sample_size(rule) ~ "one of 'difference' and 'width' must be given, and none is",
+    plan_sample_size(two[1:2], two$Species) ~ "'learner' is missing")
 })

@@ -111,11 +111,10 @@ test_that("tables of probabilities and costs follow the order of the levels, or 
   by_name <- prediction_losses(three, list(model = named), loss = "log")
   expect_equal(by_name$means[[1]], log_loss)
   expect_null(by_name$remarks)
-  expect_match(message_of(prediction_losses(three, list(model = chances[, 1:2]), loss = "log")),
-               "'predictions\\$model' has 2 columns, and 'y' has 3 classes")
   names(named)[1] <- "medium"
-  expect_match(message_of(prediction_losses(three, list(model = named), loss = "log")),
-               "name them by the labels of 'y', none, mild, severe")
+  expect_refused(
+    prediction_losses(three, list(a = chances[, 1:2]), loss = "log") ~ "a' has 2 columns, and 'y' has 3 classes",
+    prediction_losses(three, list(a = named), loss = "log") ~ "name them by the labels of 'y', none, mild, severe")
   two <- cbind(chances[, 1], 1 - chances[, 1])
   expect_equal(prediction_losses(three == "none", list(model = 1 - two[, 1]), loss = "brier")$means,
                prediction_losses(factor(three == "none"), list(model = two), loss = "brier")$means)

@@ -8,6 +8,9 @@ rows <- seq(1, 40, 2)
 others <- setdiff(1:40, rows)
 split <- own_folds(learning = list(rows))
 
+predict_by <- function(class, method)
+  registerS3method("predict", class, method, envir = asNamespace("stats"))
+
 # The mean squared error of one split, and what it is by hand.
 squared <- function(formula, learner, data = counts, loss = "squared")
   unname(hold_out_test(formula, data, learner, design = split, loss = loss)$estimate)
@@ -17,20 +20,19 @@ by_hand <- function(fit, response, type = "response", loss = function(y, p) (y -
 
 test_that("fits of unknown classes are checked once, and asked for the type of predict()", {
   skip_without_python()
-  registerS3method("predict", "ucvtest_unknown", function(object, newdata, ...)
-    log(predict(object$fit, newdata, type = "response")), envir = asNamespace("stats"))
+  predict_by("ucvtest_unknown", function(object, newdata, ...)
+    log(predict(object$fit, newdata, type = "response")))
   of_class <- function(class) function(formula, data)
     structure(list(fit = glm(formula, stats::poisson, data)), class = class)
   expect_match(message_of(squared(cases ~ dose, of_class("ucvtest_unknown"))), paste0(
     "predict\\(\\) of a fit of class 'ucvtest_unknown' returned .* for responses of .*, so it may be ",
     "on another scale.*r_learner\\(f, predict_type = \"response\"\\)"))
-  registerS3method("predict", "ucvtest_right", function(object, newdata, ...)
-    predict(object$fit, newdata, type = "response"), envir = asNamespace("stats"))
+  predict_by("ucvtest_right", function(object, newdata, ...)
+    predict(object$fit, newdata, type = "response"))
   known <- r_learner(glm, family = "poisson")
   expect_equal(squared(cases ~ dose, of_class("ucvtest_right")), squared(cases ~ dose, known))
-  registerS3method("predict", "ucvtest_lp", function(object, newdata, type = c("lp", "mean"), ...)
-    predict(object$fit, newdata, type = if (match.arg(type) == "lp") "link" else "response"),
-    envir = asNamespace("stats"))
+  predict_by("ucvtest_lp", function(object, newdata, type = c("lp", "mean"), ...)
+    predict(object$fit, newdata, type = if (match.arg(type) == "lp") "link" else "response"))
   expect_match(message_of(squared(cases ~ dose, of_class("ucvtest_lp"))), paste0(
     "returns 'lp', which is not a response: name the type that is, as in r_learner\\(f, predict_type = ",
     "\"mean\"\\); it has \"lp\", \"mean\""))
@@ -42,8 +44,17 @@ test_that("fits of unknown classes are checked once, and asked for the type of p
 })
 
 test_that("a type of predict() that means nothing is refused", {
-  expect_match(message_of(r_learner(glm, predict_type = 2)), "'predict_type' must be a type of predict")
-  mine <- function(x, y, xnew) rep(0, nrow(xnew))
-  expect_match(message_of(squared(cases ~ dose, r_learner(mine, predict_type = "response"))),
-               "'predict_type' is about functions that return a fit")
+  mine <- r_learner(function(x, y, xnew) rep(0, nrow(xnew)), predict_type = "response")
+  expect_refused(
+    r_learner(glm, predict_type = 2) ~ "'predict_type' must be a type of predict",
+    squared(cases ~ dose, mine) ~ "'predict_type' is about functions that return a fit")
+})
+
+test_that("the first look at a fit takes no random numbers away from its predictions", {
+  labels <- c("no", "yes")
+  predict_by("ucvtest_tied", function(object, newdata, ...) sample(labels, nrow(newdata), TRUE))
+  read <- ucvtest:::predictor()
+  learnt <- list(x = counts, y = rep(labels, 20))
+  predicted <- function() drawn(1, read(structure(list(), class = "ucvtest_tied"), counts, labels, "label", learnt))
+  expect_identical(predicted(), predicted())
 })

@@ -146,6 +146,7 @@ test_that("results say whether one learner is noninferior, or both equivalent", 
   expect_gte(both$p.value, found$p.value)
   expect_match(capture.output(print(both)), "Equivalent \\(within -0.5 to 0.5\\)",
                all = FALSE)
-  expect_error(noninferiority(result, 0), "margin must be above 0")
-  expect_error(equivalence(1, 0, 1), "'result' must be the result of one of this package's tests")
+  expect_refused(
+    noninferiority(result, 0) ~ "margin must be above 0",
+    equivalence(1, 0, 1) ~ "'result' must be the result of one of this package's tests")
 })

