@@ -246,7 +246,9 @@ class PenalizedLogistic(PenalizedLearner):
         spread = np.where(spread > 0, spread, 1.0)
         x = (sample.matrix - centre) / spread
         columns = np.ascontiguousarray(padded_rows(x).T)
-        return Data(x, sample.target, shared=Shared(columns, spread, centre))
+        # Of equal columns a lasso needs one; with a penalty on squares they share their effect.
+        distinct = first_of_equals(x) if self.l1_ratio == 1 else np.ones(x.shape[1], dtype=bool)
+        return Data(x, sample.target, shared=Shared(columns, distinct, spread, centre))
 
     def count_members(self, state: State, learning: np.ndarray) -> int:
         """Those of the largest learning set, whose rows are picked out."""
@@ -373,7 +375,7 @@ class PenalizedLogistic(PenalizedLearner):
             own = jnp.ones_like(unit) if self.standardize else unit / spread
             return jnp.where(unit > 0, own, 1.0)
 
-        penalty = l1 * factor(unit, shared.spread)
+        penalty = jnp.where(shared.distinct, l1 * factor(unit, shared.spread), jnp.inf)
 
         def excess_of(scores: jax.Array) -> tuple[jax.Array, jax.Array]:
             """By how much slopes of columns exceed the penalty, and the intercept's slope."""
@@ -432,6 +434,8 @@ class Shared(NamedTuple):
 
     columns: Any
     """(p, N) the features once more: rows are picked out faster than columns."""
+    distinct: Any
+    """(p,) which of them are looked at, where others leave room."""
     spread: Any
     """(p,) the numbers by which the features were divided."""
     centre: Any
@@ -495,10 +499,10 @@ class Problem(NamedTuple):
         return loss + self.l1 @ jnp.abs(b) + 0.5 * self.l2 @ b**2
 
     def _step(self, b: jax.Array, effort: Effort) -> jax.Array:
-        """The best of the points that a quadratic model suggests, and of one that is downhill.
+        """The best of some points that a quadratic model suggests.
 
         Coordinate descent finds the support. Exact solutions on it follow: each stops where the
-        first coefficient becomes zero.
+        first coefficient becomes zero. Hard fits also try a point that is downhill for certain.
         """
         z, l1, eta = self.z, self.l1, self.z @ b
         probability = jax.nn.sigmoid(eta)
@@ -518,18 +522,29 @@ class Problem(NamedTuple):
         near, newton = jax.lax.fori_loop(0, effort.settled, settle, (near, near))
         whole = stopped_at_zero(near, newton, l1)
         ahead = z @ whole
-        clipped = jnp.where((near * newton < 0) & (l1 > 0), 0.0, newton)
-        # A quarter of the trace of Z'Z/g bounds the curvature, so this lowers the objective.
-        length = 1.0 / (0.25 * len(b) + self.l2)
-        downhill = soft_threshold(b - length * slope, length * l1)
-        points = [(b + t * (whole - b), eta + t * (ahead - eta)) for t in SHORTER_STEPS]
-        points += [(clipped, z @ clipped), (downhill, z @ downhill)]
-        best, least = whole, self._objective(whole, ahead) - SLACK
-        for point, its_eta in points:
-            value = self._objective(point, its_eta)
+        shorter = [(b + t * (whole - b), eta + t * (ahead - eta)) for t in SHORTER_STEPS]
+        best = self._best((whole, ahead), shorter)
+
+        def safer() -> tuple[jax.Array, jax.Array]:
+            clipped = jnp.where((near * newton < 0) & (l1 > 0), 0.0, newton)
+            # A quarter of the trace of Z'Z/g bounds the curvature, so this lowers the objective.
+            length = 1.0 / (0.25 * len(b) + self.l2)
+            downhill = soft_threshold(b - length * slope, length * l1)
+            return self._best(best, [(clipped, z @ clipped), (downhill, z @ downhill)])
+
+        return jax.lax.cond(effort.settled > 1, safer, lambda: best)[0]
+
+    def _best(
+        self, best: tuple[jax.Array, jax.Array], others: list[tuple[jax.Array, jax.Array]]
+    ) -> tuple[jax.Array, jax.Array]:
+        """Coefficients and linear predictors with the smallest objective, the first if in doubt."""
+        least = self._objective(*best) - SLACK
+        for point in others:
+            value = self._objective(*point)
             # Not "less than": NaN must lose to the last point, which is always finite.
             is_better = ~(value >= least)
-            best, least = jnp.where(is_better, point, best), jnp.where(is_better, value, least)
+            best = jnp.where(is_better, point[0], best[0]), jnp.where(is_better, point[1], best[1])
+            least = jnp.where(is_better, value, least)
         return best
 
 
@@ -624,6 +639,17 @@ class Observations(NamedTuple):
         first = inverse * right
         correction = solve(system, (first @ self.root)[:, None])[0][:, 0]
         return first - inverse * (self.root @ correction)
+
+
+def first_of_equals(matrix: np.ndarray) -> np.ndarray:
+    """Which columns are equal to none before them, but for their sign; (p,)."""
+    first = np.take_along_axis(matrix, (matrix != 0).argmax(axis=0)[None], axis=0)
+    # Adding zero turns -0.0 into 0.0.
+    columns = np.ascontiguousarray((matrix * np.sign(first) + 0.0).T)
+    rows = columns.view(np.dtype((np.void, columns.itemsize * columns.shape[1]))).ravel()
+    is_first = np.zeros(len(rows), dtype=bool)
+    is_first[np.unique(rows, return_index=True)[1]] = True
+    return is_first
 
 
 def stages(n_features: int, l1_ratio: float) -> Iterator[tuple[int, Effort, int]]:
