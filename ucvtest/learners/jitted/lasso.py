@@ -523,7 +523,7 @@ class Problem(NamedTuple):
         whole = stopped_at_zero(near, newton, l1)
         ahead = z @ whole
         shorter = [(b + t * (whole - b), eta + t * (ahead - eta)) for t in SHORTER_STEPS]
-        best = self._best((whole, ahead), shorter)
+        best = self._best((whole, ahead), [*shorter, (b, eta)])
 
         def safer() -> tuple[jax.Array, jax.Array]:
             clipped = jnp.where((near * newton < 0) & (l1 > 0), 0.0, newton)
@@ -535,11 +535,11 @@ class Problem(NamedTuple):
         return jax.lax.cond(effort.settled > 1, safer, lambda: best)[0]
 
     def _best(
-        self, best: tuple[jax.Array, jax.Array], others: list[tuple[jax.Array, jax.Array]]
+        self, best: tuple[jax.Array, jax.Array], more: list[tuple[jax.Array, jax.Array]]
     ) -> tuple[jax.Array, jax.Array]:
         """Coefficients and linear predictors with the smallest objective, the first if in doubt."""
         least = self._objective(*best) - SLACK
-        for point in others:
+        for point in more:
             value = self._objective(*point)
             # Not "less than": NaN must lose to the last point, which is always finite.
             is_better = ~(value >= least)
