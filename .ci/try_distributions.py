@@ -37,7 +37,6 @@ pd.DataFrame(table).to_excel("table.xlsx", index=False)
 done = CliRunner().invoke(app, ["predictions", "table.xlsx", "--target", "ill", "--scores", "a,b"])
 assert done.exit_code == 0, done.output
 """,
-    "fast": "import numba, ucvtest.learners.jitted.lasso",
     "mlflow": "import ucvtest_mlflow, ucvtest; ucvtest.autolog()",
     "plot": """
 import matplotlib; matplotlib.use("Agg")

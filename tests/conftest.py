@@ -15,7 +15,7 @@ import pytest
 import sklearn.linear_model  # noqa: F401  (with it comes rich, which once draws by random)
 
 from tests.support.cells import sampled
-from tests.support.compiling import compile_quickly, fast_loops
+from tests.support.compiling import compile_quickly
 from tests.support.costs import Costs
 from tests.support.paths import data_folder
 
@@ -25,13 +25,6 @@ compile_quickly()
 def pytest_configure(config: pytest.Config) -> None:
     """Measure what tests cost."""
     config.pluginmanager.register(Costs(config), "costs")
-
-
-@pytest.fixture(scope="module")
-def loops() -> Iterator[None]:
-    """Fast code for a file whose tests loop for longer than it takes to compile."""
-    with fast_loops():
-        yield
 
 
 @pytest.fixture

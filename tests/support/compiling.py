@@ -1,11 +1,8 @@
 """How JAX compiles in tests: quickly here, as for users in the scripts that tests start."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-# Each part of a program that is compiled on its own costs more than it saves. Level 1 is for loops
-# that run long: see `fast_loops`.
+# Each part of a program that is compiled on its own costs more than it saves.
 QUICKLY = {
     "XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_cpu_parallel_codegen_split_count=1",
     "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
@@ -19,19 +16,6 @@ def compile_quickly() -> None:
     """
     if not QUICKLY.keys() & os.environ.keys():
         os.environ.update(QUICKLY)
-
-
-@contextmanager
-def fast_loops() -> Iterator[None]:
-    """Compile at level 1, which long loops over small arrays repay."""
-    import jax
-
-    before = jax.config.values["jax_disable_most_optimizations"]
-    jax.config.update("jax_disable_most_optimizations", False)
-    try:
-        yield
-    finally:
-        jax.config.update("jax_disable_most_optimizations", before)
 
 
 def quickly() -> dict[str, str]:

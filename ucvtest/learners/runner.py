@@ -82,10 +82,10 @@ class MappedLearner(JittedLearner):
         """What all fits share, as NumPy arrays; the runner makes indicators of the response."""
 
     @abstractmethod
-    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+    def fit(self, data: Data, w: jax.Array, *parts: Any) -> Any:
         """Scores (n,), or (n, C) for C > 2 classes, of the learning set with weights w (n,).
 
-        NaN without a solution.
+        NaN without a solution. `parts` belong to this learning set alone; see `mapped`.
         """
 
     def matrix_numbers(self, sample: Sample) -> int:
@@ -124,8 +124,14 @@ class MappedLearner(JittedLearner):
         self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """See `JittedLearner`."""
-        scores: np.ndarray = self._run(_scores, state, learning, labels)
+        scores: np.ndarray = self.mapped(state, learning, labels)
         return scores[:, : learning.shape[1]]
+
+    def mapped(
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None, *arrays: Any
+    ) -> Any:
+        """What `fit` gives for every learning set, and for its parts of further arrays (R, ...)."""
+        return self._run(_scores, state, learning, labels, arrays)
 
     def codes(
         self,
@@ -224,9 +230,10 @@ def _scores(
     data: Data,
     learning: jax.Array,
     labels: jax.Array | None,
-) -> jax.Array:
-    """Scores (R, N), or (R, N, C)."""
-    return _mapped(lambda scores: scores, key, numbers, data, learning, labels)
+    arrays: tuple[Any, ...],
+) -> Any:
+    """Scores (R, N), or (R, N, C); or whatever else `fit` gives."""
+    return _mapped(lambda scores: scores, key, numbers, data, learning, labels, arrays)
 
 
 @partial(jit, static_argnums=0)
@@ -258,27 +265,28 @@ def _codes(
 
 
 def _mapped(
-    use: Callable[[jax.Array], Any],
+    use: Callable[[Any], Any],
     key: Key,
     numbers: dict[str, Any],
     data: Data,
     learning: jax.Array,
     labels: jax.Array | None,
+    arrays: tuple[Any, ...] = (),
 ) -> Any:
-    """`use` of the scores of every learning set, a block of sets at a time."""
+    """`use` of what `fit` gives for every learning set, a block of sets at a time."""
     one_set = labels is not None and len(learning) == 1 < len(labels)
     own = {"relabeled": labels is not None, "one_set": one_set, "most_members": key.most_members}
     learner = with_attributes(key.learner, **numbers, **own)
 
-    def fit(rows: jax.Array, y: jax.Array | None) -> Any:
+    def fit(rows: jax.Array, y: jax.Array | None, parts: tuple[Any, ...]) -> Any:
         if y is None:
-            return use(learner.fit(data, rows.astype(float)))
+            return use(learner.fit(data, rows.astype(float), *parts))
         if data.y.ndim == 2:
             y = (y[:, None] == jnp.arange(data.y.shape[1])).astype(float)
-        return use(learner.fit(data._replace(y=y), rows.astype(float)))
+        return use(learner.fit(data._replace(y=y), rows.astype(float), *parts))
 
     if one_set:
         # What does not depend on labels is computed once.
-        return jax.vmap(fit, in_axes=(None, 0))(learning[0], labels)
+        return jax.vmap(fit, in_axes=(None, 0, 0))(learning[0], labels, arrays)
     block = min(learner.block, len(learning))
-    return jax.lax.map(lambda pair: fit(*pair), (learning, labels), batch_size=block)
+    return jax.lax.map(lambda own: fit(*own), (learning, labels, arrays), batch_size=block)

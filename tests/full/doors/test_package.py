@@ -59,7 +59,7 @@ def note(step, *names):
     found[step] = [name for name in names if name in sys.modules]
 import ucvtest as uv
 # Nor does it look for plugins.
-note("import", "jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels", "polars",
+note("import", "jax", "matplotlib", "mlflow", "rpy2", "sklearn", "statsmodels", "polars",
      "pyarrow", "openpyxl", "narwhals", "numpy", "pandas", "ucvtest.common.plugins")
 import numpy as np, ucvtest.learners.jitted.lasso
 np.random.seed(1)

@@ -105,7 +105,6 @@ def test_it_fits_nothing_to_missing_values(text):
         evaluate(holey, text, output, learning_sets(holey, 30, 2))
 
 
-@pytest.mark.seconds(40, reason="Numba compiles, once in a clone")
 @each_learner
 def test_it_is_deterministic_and_knows_neither_batches_nor_the_flag_for_float64(text):
     sample, output = sample_for(text)

@@ -31,7 +31,7 @@ def lasso_path(
     """The lassos of a path of penalties, for `uv.compare` and others that take several learners.
 
     ``compare(..., correction="simultaneous")`` fits each learning set's path at once, every fit
-    beginning at the one before (with Numba: ``pip install ucvtest[fast]``).
+    beginning at the one before.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
 
 def _has_path(learner: PenalizedLogistic | Ridge) -> bool:
     if isinstance(learner, PenalizedLogistic):
-        return learner.is_compiled
+        return True
     return not learner.standardize and not learner.careful
 
 

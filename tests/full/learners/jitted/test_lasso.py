@@ -1,11 +1,8 @@
 """Lasso and elastic net against the optimality conditions, R's glmnet and scikit-learn."""
 
 import os
-import re
 import shutil
 import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +17,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners import elastic_net, lasso
 from ucvtest.learners.jitted.lasso import PenalizedLogistic
 
-# The package has a function of the module's name.
-lasso_module = sys.modules[PenalizedLogistic.__module__]
-
-pytestmark = [
-    pytest.mark.usefixtures("loops"),
-    pytest.mark.seconds(90, reason="Numba compiles once in a clone, and R fits paths"),
-]
+pytestmark = pytest.mark.seconds(90, reason="compiles for each form of a fit, and R fits paths")
 
 GLMNET = """
 library(glmnet)
@@ -94,11 +85,6 @@ def kkt_residual(
 
 
 def check_optimality(sample: Sample, learner: PenalizedLogistic, learning: np.ndarray) -> None:
-    for compiled in (False, True):
-        check_optimality_of(sample, replace(learner, compiled=compiled), learning)
-
-
-def check_optimality_of(sample: Sample, learner: PenalizedLogistic, learning: np.ndarray) -> None:
     state = learner.prepare(sample)
     coefficients = learner.coefficients(state, learning)
     residuals = [
@@ -278,111 +264,16 @@ def test_fits_do_not_depend_on_their_company(colon):
     np.testing.assert_allclose(np.concatenate(parts), together, atol=1e-9)
 
 
-# -------------------------------------------------------------------------- compiled form
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [lasso(0.08), lasso(0.02), elastic_net(0.1, 0.5), lasso(2.0, scale="sum")],
-    ids=lambda learner: learner.name,
-)
-def test_compiled_and_jitted_form_agree(colon, learner):
-    learning = two_class_sets(colon, 26, 300)
-    forms = [replace(learner, compiled=compiled) for compiled in (True, False)]
-    state = learner.prepare(colon)
-    found, expected = (form.scores(state, learning) for form in forms)
-    # Both stop at a gradient of 1e-9; the flattest direction turns that into more.
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    given, wanted = (form.coefficients(state, learning[:20]) for form in forms)
-    np.testing.assert_array_equal((given != 0).sum(axis=1), (wanted != 0).sum(axis=1))
-
-
-@pytest.mark.parametrize("n_columns", [1, 6])
-@pytest.mark.parametrize(
-    "learner", [lasso(0.01), elastic_net(0.1, 0.2)], ids=lambda learner: learner.name
-)
-def test_forms_agree_with_few_features(n_columns, learner):
-    sample = breast_cancer(n_columns=n_columns)
-    learning = two_class_sets(sample, 40, 100)
-    state = learner.prepare(sample)
-    found, expected = (
-        replace(learner, compiled=compiled).scores(state, learning) for compiled in (True, False)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
-def test_compiled_form_learns_labels(colon, rng):
+def test_labels_of_their_own(colon, rng):
     learning = learning_sets(colon, 30, 1)
-    labels = rng.permuted(np.tile(colon.target, (20, 1)), axis=1).astype(float)
-    state = lasso(0.08).prepare(colon)
-    found, expected = (
-        lasso(0.08, compiled=compiled).scores(state, learning, labels) for compiled in (True, False)
-    )
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    labels = rng.permuted(np.tile(colon.target, (5, 1)), axis=1).astype(float)
+    learner = lasso(0.08)
+    found = learner.scores(learner.prepare(colon), learning, labels)
+    for row, own in zip(found, labels, strict=True):
+        permuted = make_sample(colon.matrix, own.astype(int), as_classes=True)
+        alone = learner.scores(learner.prepare(permuted), learning)[0]
+        np.testing.assert_allclose(row, alone, atol=1e-5)
     assert np.ptp(found, axis=0).min() > 0.01
-
-
-def compiled_only(sample, learner, learning):
-    penalties = learner.penalties(learning.sum(axis=1))
-    return lasso_module.CompiledLassoFits(
-        *(learner.prepare(sample), learning, None, penalties),
-        standardize=learner.standardize,
-        max_iter=learner.max_iter,
-    )
-
-
-def test_compiled_form_seldom_gives_up(colon):
-    learning = two_class_sets(colon, 26, 300)
-    for learner in (lasso(0.08), elastic_net(0.1, 0.5)):
-        assert np.isnan(compiled_only(colon, learner, learning).log_odds).mean() < 0.02
-
-
-def test_compiled_form_leaves_ties_to_the_other(colon):
-    """Of two observations all standardised columns are equal but for their sign."""
-    learning = two_class_sets(colon, 2, 40)
-    assert np.isnan(compiled_only(colon, lasso(0.08), learning).log_odds).all()
-    found, expected = (
-        lasso(0.08, compiled=compiled).scores(lasso(0.08).prepare(colon), learning)
-        for compiled in (True, False)
-    )
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_number_of_threads_changes_nothing(colon, monkeypatch):
-    kernel = pytest.importorskip("ucvtest.learners.solvers.compiled_logistic")
-    learning = two_class_sets(colon, 26, 100)
-    found = []
-    for n_threads in (1, 3):
-        monkeypatch.setattr(kernel.config, "NUMBA_NUM_THREADS", n_threads)
-        found.append(compiled_only(colon, lasso(0.05), learning).log_odds)
-    np.testing.assert_array_equal(*found)
-
-
-def test_without_numba(colon, monkeypatch):
-    monkeypatch.setattr(lasso_module, "_numba_is_installed", lambda: False)
-    monkeypatch.setitem(sys.modules, "ucvtest.learners.solvers.compiled_logistic", None)
-    learning = learning_sets(colon, 26, 3)
-    assert np.isfinite(lasso(0.08).scores(lasso(0.08).prepare(colon), learning)).all()
-    message = "compiled learners need Numba: pip install 'ucvtest[fast]', or leave compiled out"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        lasso(0.08, compiled=True)
-
-
-def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
-    form, fits = lasso_module.CompiledLassoFits, []
-
-    def counted(*given, **options):
-        fits.append(given)
-        return form(*given, **options)
-
-    monkeypatch.setattr(lasso_module, "CompiledLassoFits", counted)
-    for learner, sample, count in (
-        (lasso(0.08), colon, 1),
-        (lasso(0.08, compiled=False), colon, 1),
-        (lasso(0.08), breast_cancer(n_columns=6), 2),
-    ):
-        learner.scores(learner.prepare(sample), learning_sets(sample, 26, 3))
-        assert len(fits) == count
 
 
 # ------------------------------------------------------------------- options and errors

@@ -37,7 +37,6 @@ PATHS = {
 
 @pytest.mark.parametrize("title", PATHS)
 def test_scores_are_those_of_the_single_learners(sample, learning, title):
-    pytest.importorskip("numba")
     members = PATHS[title]
     joined = on_paths({each.name: each for each in members})
     for name, learner in zip(joined, members, strict=True):
@@ -51,23 +50,6 @@ def test_scores_are_those_of_the_single_learners(sample, learning, title):
         null = np.log(learning @ sample.target / (~sample.target.astype(bool) & learning).sum(1))
         is_null = (alone == null[:, None]).all(axis=1)
         assert_array_equal(found[is_null], alone[is_null])
-
-
-def test_what_the_path_gives_up_is_fitted_alone(sample, learning, monkeypatch):
-    kernel = pytest.importorskip("ucvtest.learners.solvers.compiled_logistic")
-    fitted = kernel.fit
-
-    def gives_up(*arguments):
-        found = fitted(*arguments)
-        if len(found.log_odds) > 1:
-            found.log_odds[1, 3] = np.nan
-        return found
-
-    monkeypatch.setattr(kernel, "fit", gives_up)
-    members = PATHS["lasso"]
-    state = members[0].prepare(sample)
-    found = members[0].path_scores(state, learning, members)
-    assert_allclose(found[0], members[0].scores(state, learning), rtol=1e-5, atol=1e-6)
 
 
 def test_learning_sets_are_fitted_once_for_all(sample, learning, monkeypatch):
