@@ -1254,7 +1254,7 @@ IN_SHELL_ALONE = [
     ("FILE", "small.csv", "no column left", f"{MADE} --drop a,b"),
     ("groups", "hospital", "no such column", f"{MADE} --groups hospital"),
     ("groups", "y", "target", f"{MADE} --groups y"),
-    ("group-weight", "", "without --groups", f"{MADE} --group-weight row"),
+    ("group-weight", "row", "pass --groups", f"{MADE} --group-weight row"),
     ("scores", "y", "target", f"predictions {GIVEN} y"),
     ("scores", "a,a", "different columns", f"predictions {GIVEN} a,a"),
     ("scores", "a", "two columns", f"gate {GIVEN} a --margin 0.1"),

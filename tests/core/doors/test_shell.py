@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import ucvtest as uv
 from ucvtest import cli
 from ucvtest.cli.catalogue import EXAMPLE
-from ucvtest.cli.options import (
+from ucvtest.cli.names import (
     complete_learner,
     complete_test,
     listed_learners,
