@@ -7,8 +7,8 @@ from inspect import cleandoc
 def sections(text: str) -> dict[str, str]:
     """The sections of a docstring by their titles; the text before the first stands at ""."""
     summary, *titled = re.split(r"^(\w+)\n---+\n", cleandoc(text), flags=re.MULTILINE)
-    titles, texts = titled[::2], titled[1::2]
-    return {"": summary.strip(), **dict(zip(titles, map(str.strip, texts), strict=True))}
+    texts = map(str.strip, titled[1::2])
+    return {"": summary.strip(), **dict(zip(titled[::2], texts, strict=True))}
 
 
 def parameters(section: str) -> dict[str, str]:
