@@ -186,6 +186,16 @@ def test_lists_have_commas():
     assert complete_test("corr") == ["corrected_t"]
 
 
+def test_a_ratio_is_recommended_as_in_python(folder):
+    line = "compare example.csv --target ill --learner lda --other logistic --contrast ratio"
+    found = json.loads(typed(f"{line} --loss log --drop model_a,model_b --json -").stdout)
+    data = TABLE.drop(columns=["ill", "model_a", "model_b"]), TABLE["ill"]
+    expected = uv.compare(*data, ["lda", "logistic"], loss="log", contrast="ratio", rng=0).result()
+    assert found["n_fits"] == expected.n_fits
+    assert found["estimate"] == pytest.approx(expected.estimate, rel=1e-12)
+    assert found["notes"][-1] == expected.notes[-1]
+
+
 def test_a_report_is_one_page_with_its_picture(folder):
     found = typed(
         "compare example.csv --target ill --learner logistic --other knn:3 --drop model_a,model_b "

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from statsmodels.iolib.summary import Summary
 
+import ucvtest as uv
 from tests.support.results import sample_result
 from ucvtest.common.notes import Note
 from ucvtest.results.result import TestResult
@@ -332,6 +333,29 @@ def test_markdown_has_verdict_tables_and_settings() -> None:
     assert "| unbiased \\* | 0.01140 | 0.0004000 | -0.3500 | 0.0700 | 0.1900 |" in lines
     assert "| loss | 'zero\\_one' |" in lines
     assert {line.count("|") for line in lines if line.startswith("| jackknife")} == {7}
+
+
+RULES = {"new": [0, 1] * 9, "old": [0, 1, 1] * 6}
+LOSSES = uv.Losses.from_predictions([0, 1] * 9, RULES)
+OUTCOMES = {
+    "result": PAIR,
+    "comparison": uv.compare_losses(LOSSES, ["mcnemar", "hold_out"]),
+    "margin": PAIR.noninferiority(0.1),
+    "plan": uv.plan(LOSSES, None, "new", "old", difference=0.2),
+    "curve": uv.curves.calibration([0, 1] * 9, {"p": [0.1, 0.7, 0.4] * 6}),
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_every_outcome_has_the_same_in_five_forms(name: str) -> None:
+    outcome = OUTCOMES[name]
+    summary = outcome.summary()
+    title = summary.as_text().splitlines()[0].strip()
+    assert str(outcome).startswith(summary.as_text().splitlines()[0])
+    forms = [getattr(summary, f"as_{form}")() for form in ("html", "latex", "markdown", "csv")]
+    assert [title.split()[0] in form for form in forms] == [True] * 4
+    for note in getattr(outcome, "notes", ()):
+        assert note.split()[-1].rstrip(".;") in summary.as_markdown()
 
 
 def test_summary_is_a_statsmodels_summary() -> None:
