@@ -80,8 +80,7 @@ def _option(parameter: Parameter, described: str) -> Parameter:
         if name == "quiet":
             written.append("-q")
         typer_option = typer.Option(..., *written, **help_options, **TYPER_OPTIONS.get(name, {}))
-    annotation = Annotated[kind, typer_option]
-    return parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY)
+    return parameter.replace(annotation=Annotated[kind, typer_option], kind=Parameter.KEYWORD_ONLY)
 
 
 def _help(target: Callable[..., Any]) -> str:
