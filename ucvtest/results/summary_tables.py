@@ -1,8 +1,10 @@
 """Tables of text and numbers as statsmodels has them, for plain text, HTML and LaTeX."""
 
+import copy
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
@@ -40,21 +42,24 @@ class TableSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
         super().__init__()
         grids = tables.laid_out()
         # All are as wide as the widest.
-        self._grids, width = grids, width_of(grids)
+        width = width_of(grids)
         self.tables = [_table(grid, width) for grid in grids]
         self.add_extra_txt(tables.lines_below(width))
-        self.as_markdown = tables.as_markdown
+        self._printed = tables
+
+    def as_markdown(self) -> str:
+        """Verdict, tables and notes as Markdown, in full."""
+        return self._printed.as_markdown()
 
     def as_html(self) -> str:
         """Tables and text as HTML."""
-        return page([], self._grids, self._paragraphs())
+        return _html([], self.tables, self._paragraphs())
 
     def as_latex(self) -> str:
         """Tables and text as LaTeX; needs the package booktabs."""
         latex_blocks = []
-        for grid in self._grids:
-            table = _table(grid.escaped(escape_latex))
-            title = rf"\textbf{{{table.title}}}\par\smallskip" if table.title else ""
+        for table in self.tables:
+            title = rf"\textbf{{{escape_latex(table.title)}}}\par\smallskip" if table.title else ""
             body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
             latex_blocks.append(
                 "\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"]))
@@ -73,7 +78,27 @@ class TableSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
         return paragraphs
 
 
-def _table(grid: Grid, width: int = 0) -> SimpleTable:
+class _Table(SimpleTable):  # type: ignore[misc]  # statsmodels has no types
+    """A table of statsmodels whose title and cells are text, whatever they look like."""
+
+    def as_html(self, **fmt_dict: Any) -> str:
+        """The table as HTML."""
+        return str(SimpleTable.as_html(self._escaped(html.escape), **fmt_dict))
+
+    def as_latex_tabular(self, center: bool = True, **fmt_dict: Any) -> str:
+        """The table as LaTeX."""
+        table = self._escaped(escape_latex)
+        return str(SimpleTable.as_latex_tabular(table, center=center, **fmt_dict))
+
+    def _escaped(self, escape: Callable[[str], str]) -> "_Table":
+        table = copy.deepcopy(self)
+        table.title = escape(table.title)
+        for cell in (cell for row in table for cell in row):
+            cell.data = escape(str(cell.data))
+        return table
+
+
+def _table(grid: Grid, width: int = 0) -> _Table:
     """The table of statsmodels, as wide as it has to be."""
     text_format = {
         "table_dec_above": "=",
@@ -89,7 +114,7 @@ def _table(grid: Grid, width: int = 0) -> SimpleTable:
         "stub": '<th style="text-align:left">%s</th>',
         "header": '<th style="text-align:right">%s</th>',
     }
-    return SimpleTable(
+    return _Table(
         [row[1:] for row in grid.rows],
         headers=None if grid.header is None else grid.header[1:],
         stubs=[row[0] for row in grid.rows],
@@ -100,15 +125,18 @@ def _table(grid: Grid, width: int = 0) -> SimpleTable:
     )
 
 
-def page(above: Sequence[str], grids: Sequence[Grid], below: Sequence[str] = ()) -> str:
-    """Paragraphs and tables as HTML, also for notebooks; names stay text."""
+def page(above: Sequence[str], grids: Sequence[Grid]) -> str:
+    """Paragraphs and tables as HTML for notebooks; names stay text."""
+    return _html(above, list(map(_table, grids)), [])
+
+
+def _html(above: Sequence[str], tables: Sequence[Any], below: Sequence[str]) -> str:
     first, last = (
         [f"<p>{html.escape(paragraph)}</p>" for paragraph in texts] for texts in (above, below)
     )
-    tables = [_table(grid.escaped(html.escape)).as_html() for grid in grids]
     # Or notebooks would read what stands between dollar signs as a formula.
     opening_tag = '<div class="tex2jax_ignore mathjax_ignore">'
-    return "\n".join([opening_tag, *first, *tables, *last, "</div>"])
+    return "\n".join([opening_tag, *first, *(table.as_html() for table in tables), *last, "</div>"])
 
 
 def escape_latex(text: str) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ucvtest.common.notes import in_brief
@@ -59,13 +59,6 @@ class Grid:
             lines = [header, "-" * len(header), *lines]
         title = [self.title.center(len(rule))] if self.title else []
         return [*title, rule, *lines, rule]
-
-    def escaped(self, escape: Callable[[str], str]) -> "Grid":
-        """The same table for a form that would misread some of its texts."""
-        rows = [list(map(escape, row)) for row in self.rows]
-        header = None if self.header is None else list(map(escape, self.header))
-        # The widths are those of the texts.
-        return replace(self, rows=rows, header=header, title=escape(self.title))
 
     def markdown(self) -> str:
         """The table with pipes."""
@@ -129,7 +122,7 @@ class Tables:
     in_full: bool = True
     fits: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    complete: "Callable[[], Tables] | None" = None
+    complete: Callable[[], Any] | None = None
 
     def laid_out(self) -> list[Grid]:
         """All tables, those of words first."""
@@ -167,7 +160,7 @@ class Tables:
     def as_markdown(self) -> str:
         """All as Markdown, in full: verdict, tables, notes and settings."""
         if self.complete is not None:
-            return self.complete().as_markdown()
+            return str(self.complete().as_markdown())
         sections = [f"## {escape_markdown(self.title)}"]
         sections += [f"**{escape_markdown(self.verdict)}**"] if self.verdict else []
         pairs = [list(pair) for pair in (*self.statements, *self.fact_rows)]
