@@ -1,29 +1,12 @@
 """``ucvtest learners``, ``tests`` and ``example``: what there is, and something to try it on."""
 
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
 
-from ucvtest.cli.errors import NamesOptions, one_line_errors
 from ucvtest.common.whole_files import write_whole
 
 EXAMPLE = Path(__file__).parent / "example.csv"
-
-
-class ListsTests(NamesOptions):
-    """A command whose help lists all tests; they are imported where the help is asked for."""
-
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with the tests in the place of ``{tests}``."""
-        from ucvtest.methods.registry import TESTS
-
-        # Those that compare first, and of these the valid ones.
-        listed = sorted(TESTS.values(), key=lambda cls: (not cls.needs.compares, not cls.valid))
-        longest = max(len(name) for name in TESTS)
-        lines = (f"  {cls.method_name:<{longest}}  {cls.in_short}" for cls in listed)
-        self.help = (self.help or "").replace("{tests}", "\n".join(lines))
-        super().format_help_text(ctx, formatter)
 
 
 def learners() -> None:
@@ -50,24 +33,25 @@ def tests() -> None:
         typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {first_paragraph}")
 
 
-def example(
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")] = Path(
-        "example.csv"
-    ),
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-) -> None:
-    """Write a small CSV file to try things on: 60 simulated patients, and two models' predictions.
+def example(*, file: Path = Path("example.csv"), force: bool = False) -> None:
+    r"""Write a small CSV file to try things on: 60 simulated patients, and two models' predictions.
 
-    \b
-    Then for example:
-      ucvtest compare example.csv --target ill --learner lda --other knn:3 \\
-          --drop model_a,model_b
-      ucvtest doctor example.csv
-      ucvtest predictions example.csv --target ill --scores model_a,model_b \\
-          --loss auc --pos-label yes
-    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors(example):
-        if file.exists() and not force:
-            raise ValueError(f"{file} exists: name another file, or use --force")
-        write_whole(file, EXAMPLE.read_bytes())
-        typer.echo(f"Written: {file}")
+    Parameters
+    ----------
+    file : FILE.csv
+        Where to write it.
+    force
+        Replace the file if it exists.
+
+    Examples
+    --------
+    ucvtest compare example.csv --target ill --learner lda --other knn:3 \
+        --drop model_a,model_b
+    ucvtest doctor example.csv
+    ucvtest predictions example.csv --target ill --scores model_a,model_b \
+        --loss auc --pos-label yes
+    """
+    if file.exists() and not force:
+        raise ValueError(f"{file} exists: name another file, or use --force")
+    write_whole(file, EXAMPLE.read_bytes())
+    typer.echo(f"Written: {file}")

@@ -1,44 +1,51 @@
 """The command ``ucvtest``, put together from its subcommands."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ucvtest.cli.advise import advise
-from ucvtest.cli.catalogue import ListsTests, example, learners, tests
-from ucvtest.cli.compare import compare
+from ucvtest.cli.arguments import as_command
+from ucvtest.cli.catalogue import example, learners, tests
+from ucvtest.cli.compare import Compare
 from ucvtest.cli.compiled import keep_compiled_programs
-from ucvtest.cli.doctor import doctor
-from ucvtest.cli.errors import NamesOptions, one_line_errors, show_warning
-from ucvtest.cli.gate import gate
-from ucvtest.cli.plan import plan
-from ucvtest.cli.predictions import predictions
-from ucvtest.cli.select import select
+from ucvtest.cli.doctor import Doctor
+from ucvtest.cli.errors import Command, show_warning
+from ucvtest.cli.gate import Gate
+from ucvtest.cli.plan import Plan
+from ucvtest.cli.predictions import Predictions
+from ucvtest.cli.select import Select
 from ucvtest.common.exceptions import UcvtestWarning
 
-mlflow_app = typer.Typer(rich_markup_mode=None)
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "compare": Compare,
+    "doctor": Doctor,
+    "predictions": Predictions,
+    "advise": advise,
+    "select": Select,
+    "gate": Gate,
+    "plan": Plan,
+    "learners": learners,
+    "tests": tests,
+    "example": example,
+}
 
 
-@mlflow_app.callback()
-def _mlflow_group() -> None:
-    """Results on their way to MLflow."""
-
-
-@mlflow_app.command()
-def flush(
-    spool_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="The folder given to autolog. [default: its default]"),
-    ] = None,
-) -> None:
+def flush(*, spool_dir: Path | None = None) -> None:
     """Send the results that were kept while their tracking server could not be reached.
 
-    Every result is sent once, also where two such commands run at a time. What cannot be
-    sent is kept, with a warning that says why; the exit status is then 1.
+    Every result is sent once, also where two such commands run at a time. What cannot be sent is
+    kept, with a warning that says why; the exit status is then 1.
+
+    Parameters
+    ----------
+    spool_dir : FOLDER
+        The folder given to autolog. [default: its default]
     """
-    with one_line_errors(flush), warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         from ucvtest.autologging import flush_spool
 
@@ -88,14 +95,11 @@ def _group(
     """Honest statistical tests for learning algorithms on one small data set."""
 
 
-app.command(cls=ListsTests)(compare)
-app.command(cls=NamesOptions)(doctor)
-app.command(cls=NamesOptions)(predictions)
-app.command(cls=NamesOptions)(advise)
-app.command(cls=NamesOptions)(select)
-app.command(cls=NamesOptions)(gate)
-app.command(cls=NamesOptions)(plan)
-app.command()(learners)
-app.command()(tests)
-app.command()(example)
+for name, target in COMMANDS.items():
+    app.command(name, cls=Command)(as_command(target))
+
+mlflow_app = typer.Typer(rich_markup_mode=None)
+mlflow_app.command("flush", cls=Command)(as_command(flush))
+# A group of one command would be this command.
+mlflow_app.callback()(lambda: None)
 app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")

@@ -1,417 +1,487 @@
 """``ucvtest compare``: one learner, two, or a table of several."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from ucvtest.cli import options
-from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read
-from ucvtest.cli.report import show
+from ucvtest.cli.errors import flag
+from ucvtest.cli.files import LossName, Sample
+from ucvtest.cli.names import listed_learners, listed_metrics, listed_tests
+from ucvtest.cli.plan import parse_sizes
+from ucvtest.cli.report import Display, check_margin
+from ucvtest.data.groups import GroupWeight
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ucvtest.comparison.comparison import Comparison
     from ucvtest.comparison.specs import TestSpec
+    from ucvtest.inference.question import DataQuestion
     from ucvtest.results.result import TestResult
 
+AlternativeName = Literal["two-sided", "less", "greater"]
+CorrectionName = Literal[
+    "holm",
+    "bonferroni",
+    "sidak",
+    "holm-sidak",
+    "simes-hochberg",
+    "hommel",
+    "fdr_bh",
+    "fdr_by",
+    "simultaneous",
+    "none",
+]
+ContrastName = Literal["difference", "ratio"]
+VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
+IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
-def compare(
-    data: options.DataArgument,
-    target: options.TargetOption,
-    learner: Annotated[
-        str,
-        typer.Option(
-            help="First learner, for example lasso:0.08.", autocompletion=options.complete_learner
-        ),
-    ],
-    other: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Second learner; repeatable, for a table of all pairs. Without it, the error of "
-            "the first is estimated.",
-            autocompletion=options.complete_learner,
-        ),
-    ] = None,
-    test: Annotated[
-        str,
-        typer.Option(
-            help="Which test; the names are listed below. [default: the one that is recommended "
-            "for this number of observations, learners and loss]",
-            autocompletion=options.complete_test,
-        ),
-    ] = "",
-    tests: Annotated[
-        str | None,
-        typer.Option(
-            metavar="recommended|NAME,NAME,...", help="Several tests instead, in one table."
-        ),
-    ] = None,
-    correction: Annotated[
-        options.CorrectionName,
-        typer.Option(
-            metavar="NAME",
-            help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
-            "holm-sidak, simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none. With "
-            "simultaneous, their intervals are adjusted too, by their correlation, and the best "
-            "set is printed.",
-        ),
-    ] = "holm",
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Learner with which all others are compared. [default: all pairs]"),
-    ] = None,
-    learn_size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|N,N,...",
-            help="Observations to learn from, for the test ustatistic; with --loss auc also one "
-            "number for each class in sorted order, the positive class last. [default: half of "
-            "them, less one]",
-        ),
-    ] = None,
-    loss: options.LossOption = None,
-    scoring: options.ScoringOption = None,
-    metric: options.MetricsOption = None,
-    pos_label: options.LabelOption = None,
-    null_value: Annotated[
-        float | None,
-        typer.Option(
-            help="Value to test against. [default: 0 for two learners, 1 for their ratio, none "
-            "for one]"
-        ),
-    ] = None,
-    contrast: Annotated[
-        options.ContrastName,
-        typer.Option(
-            help="Compare expected losses by their difference or, with ustatistic, by their ratio "
-            "(squared, absolute and log losses), which is 1 for equal learners."
-        ),
-    ] = "difference",
-    alternative: options.AlternativeOption = "two-sided",
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            help="Say whether the first learner is worse by less than this (a ratio above 1 with "
-            "--contrast ratio); of one learner, than --null-value."
-        ),
-    ] = None,
-    variance: Annotated[
-        options.VarianceName, typer.Option(help="Variance estimate of ustatistic.")
-    ] = "auto",
-    interval: Annotated[
-        options.IntervalName,
-        typer.Option(
-            help="Interval of ustatistic; for one learner the default depends on the loss."
-        ),
-    ] = "auto",
-    n_pairs: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|exact|N",
-            help="Pairs of learning sets of ustatistic: as many as --tol needs, all there are, or "
-            "a number.",
-        ),
-    ] = "auto",
-    tol: Annotated[
-        float, typer.Option(help="Relative Monte-Carlo error at which --n-pairs auto stops.")
-    ] = 0.05,
-    max_fits: Annotated[
-        int | None, typer.Option(help="Model fits after which --n-pairs auto stops in any case.")
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            help=(
-                "Approximate limit in seconds, for the recommended test, for a test that draws, or "
-                "for several tests. Tests that draw use fewer draws; the printed number repeats "
-                "the result. Designs of several tests are refused if they take longer."
-            )
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help=(
-                "Keep finished results of several tests or pairs of learners; after an interrupt "
-                "the same command continues from there."
-            ),
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None, typer.Option(help="Folds of tests that cross-validate, named by --test.")
-    ] = None,
-    repeats: Annotated[int | None, typer.Option(help="How many times these are drawn.")] = None,
-    splits: Annotated[
-        int | None, typer.Option(help="Random splits of tests that have them.")
-    ] = None,
-    test_fraction: Annotated[
-        float | None, typer.Option(help="Share of observations that a split tests.")
-    ] = None,
-    stratify: Annotated[
-        bool | None,
-        typer.Option("--stratify/--no-stratify", help="Keep the classes in proportion."),
-    ] = None,
-    alpha: options.AlphaOption = 0.05,
-    seed: options.SeedOption = 0,
-    groups: options.GroupsOption = None,
-    group_weight: options.GroupWeightOption = "group",
-    drop: options.DropOption = None,
-    sep: options.SepOption = None,
-    sheet: options.SheetOption = None,
-    one_hot: options.OneHotOption = False,
-    missing: options.MissingOption = "raise",
-    plot: options.PlotOption = None,
-    json: options.JsonOption = None,
-    report: options.ReportOption = None,
-    quiet: options.QuietOption = False,
-    notes: options.NotesOption = False,
-    methods_text: options.MethodsTextOption = False,
-    mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
-) -> None:
-    """Test whether one learner is better than another on one small data set.
+RECOMMENDED = "recommended"
 
-    Models are fitted to parts of the data and tested on the observations left out. Which
-    test is run depends on the number of observations, the loss and how many learners there
-    are: the one that a calibration study recommends, and a note says why. --test names
-    another, --tests several, which are then fitted once for each different design.
-    Without --other, the error of one learner and its confidence interval. The verdict is
-    the first line; estimates are the first learner minus the second, so that a negative
-    one favours the first (with --loss auc or --scoring a positive one).
+DESIGN = {
+    "folds": "n_folds",
+    "repeats": "n_repeats",
+    "splits": "n_splits",
+    "test_fraction": "test_fraction",
+    "stratify": "stratify",
+}
+"""Options about designs, and what these call them."""
 
-    \b
-    Tests:
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """A hypothesis, and how p-values of several are adjusted.
+
+    Parameters
+    ----------
+    null_value
+        Value to test against.
+    alternative
+        What to show of the first minus the second: less that a loss or an error of the first is
+        smaller; greater that the first is better where higher is better, as for auc, accuracy,
+        marked answers and most metrics.
+    correction : NAME
+        How p-values of several pairs are adjusted: holm, bonferroni, sidak, holm-sidak,
+        simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none. With simultaneous, their
+        intervals are adjusted too, by their correlation, and the best set is printed.
+    """
+
+    null_value: float | None = None
+    alternative: AlternativeName = "two-sided"
+    correction: CorrectionName = "holm"
+
+    @property
+    def adjusted(self) -> Any:
+        """The correction as Python names it."""
+        return None if self.correction == "none" else self.correction
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfUStatistic:
+    """Options of the test ustatistic alone.
+
+    Parameters
+    ----------
+    learn_size : N|N,N,...
+        Observations to learn from, for the test ustatistic; with --loss auc also one number for
+        each class in sorted order, the positive class last. [default: half of them, less one]
+    variance
+        Variance estimate of ustatistic.
+    interval
+        Interval of ustatistic; for one learner the default depends on the loss.
+    n_pairs : auto|exact|N
+        Pairs of learning sets of ustatistic: as many as --tol needs, all there are, or a number.
+    tol
+        Relative Monte-Carlo error at which --n-pairs auto stops.
+    max_fits
+        Model fits after which --n-pairs auto stops in any case.
+    """
+
+    learn_size: str | None = None
+    variance: VarianceName = "auto"
+    interval: IntervalName = "auto"
+    n_pairs: str = "auto"
+    tol: float = 0.05
+    max_fits: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfDesigns:
+    """Sizes of the design of a test.
+
+    Parameters
+    ----------
+    folds
+        Folds of tests that cross-validate, named by --test.
+    repeats
+        How many times these are drawn.
+    splits
+        Random splits of tests that have them.
+    test_fraction
+        Share of observations that a split tests.
+    stratify
+        Keep the classes in proportion.
+    """
+
+    folds: int | None = None
+    repeats: int | None = None
+    splits: int | None = None
+    test_fraction: float | None = None
+    stratify: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
+    r"""Test whether one learner is better than another on one small data set.
+
+    Models are fitted to parts of the data and tested on the observations left out. Which test is
+    run depends on the number of observations, the loss and how many learners there are: the one
+    that a calibration study recommends, and a note says why. --test names another, --tests several,
+    which are then fitted once for each different design. Without --other, the error of one learner
+    and its confidence interval. The verdict is the first line; estimates are the first learner
+    minus the second, so that a negative one favours the first (with --loss auc or --scoring a
+    positive one).
+
+    Parameters
+    ----------
+    learner
+        First learner, for example lasso:0.08.
+    other
+        Second learner; repeatable, for a table of all pairs. Without it, the error of the first is
+        estimated.
+    test
+        Which test; the names are listed above. [default: the one that is recommended for this
+        number of observations, learners and loss]
+    tests : recommended|NAME,NAME,...
+        Several tests instead, in one table.
+    baseline
+        Learner with which all others are compared. [default: all pairs]
+    scoring
+        scikit-learn's name of a score instead of --loss, such as accuracy, f1 or r2: all numbers
+        are then scores; greater is better.
+    metric : NAME
+        A metric that is not a mean of losses: f1, f1_macro, 'fbeta(2)', mcc, balanced_accuracy, r2
+        and others, as in Python; repeatable, for a table of several that share the fits.
+    null_value
+        Value to test against. [default: 0 for two learners, 1 for their ratio, none for one]
+    contrast
+        Compare expected losses by their difference or, with ustatistic, by their ratio (squared,
+        absolute and log losses), which is 1 for equal learners.
+    margin
+        Say whether the first learner is worse by less than this (a ratio above 1 with --contrast
+        ratio); of one learner, than --null-value.
+    max_seconds
+        Approximate limit in seconds, for the recommended test, for a test that draws, or for
+        several tests. Tests that draw use fewer draws; the printed number repeats the result.
+        Designs of several tests are refused if they take longer.
+    checkpoint : FOLDER
+        Keep finished results of several tests or pairs of learners; after an interrupt the same
+        command continues from there.
+    group_weight
+        Groups count the same each, or as many as their rows.
+    mlflow
+        Log the result to MLflow.
+
+    Tests
+    -----
     {tests}
 
-    \b
-    Learners:
-      lda, qda            linear and quadratic discriminant analysis
-      nearest_centroid    the class with the nearest mean
-      polynomial:3        polynomials of degree 3 of every feature
-      gaussian_nb         naive Bayes with normal features
-      knn:5               5 nearest neighbours
-      ridge:1.0           ridge regression, penalty 1.0; of 0/1 labels for classes
-      kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf: Gaussian kernel
-      logistic:0.1        logistic regression, ridge penalty
-      logistic, svm       names alone, also ridge, lasso, elastic_net, knn and
-                          random_forest: scikit-learn's estimators with their
-                          defaults (ucvtest learners)
-      lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
-      elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
-      lasso_path:50       50 lassos, penalties from 0.5 to 0.005; also ridge_path
-      majority            the most frequent class: the least a learner must beat
-      cox:0.1             Cox regression, for survival times: in Python and R
+    Learners
+    --------
+    lda, qda            linear and quadratic discriminant analysis
+    nearest_centroid    the class with the nearest mean
+    polynomial:3        polynomials of degree 3 of every feature
+    gaussian_nb         naive Bayes with normal features
+    knn:5               5 nearest neighbours
+    ridge:1.0           ridge regression, penalty 1.0; of 0/1 labels for classes
+    kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf: Gaussian kernel
+    logistic:0.1        logistic regression, ridge penalty
+    logistic, svm       names alone, also ridge, lasso, elastic_net, knn and
+                        random_forest: scikit-learn's estimators with their
+                        defaults (ucvtest learners)
+    lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
+    elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
+    lasso_path:50       50 lassos, penalties from 0.5 to 0.005; also ridge_path
+    majority            the most frequent class: the least a learner must beat
+    cox:0.1             Cox regression, for survival times: in Python and R
 
-    \b
-    Examples:
-      ucvtest compare colon.csv --target tumour \\
-          --learner lasso:0.08 --other lasso:0.5 --learn-size 26
-      ucvtest compare wine.csv --target cultivar --learner lda
-      ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
-          --other majority --tests recommended
-      ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
-          --other majority --baseline majority --correction simultaneous
-      ucvtest compare heart.csv --target died --pos-label yes --loss log \\
-          --learner lda --other knn:7 --groups patient_id --plot heart.png
-    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors(compare):
-        options.check_options(alpha, plot, json, report)
-        is_single = other is None and null_value is None
-        options.check_margin(margin, alpha, contrast, is_single=is_single)
-        other = None if other is None else options.listed_learners(other)
-        metric = None if metric is None else options.listed_metrics(metric)
-        ustatistic_options = {
-            "--learn-size": options.parse_sizes(learn_size),
-            "--variance": variance,
-            "--interval": interval,
-            "--n-pairs": options.parse_pairs(n_pairs),
-            "--tol": tol,
-            "--max-fits": max_fits,
-        }
-        metric_options = {"--loss": loss, "--scoring": scoring, "--metric": metric}
-        named_twice = [option for option, name in metric_options.items() if name]
-        if len(named_twice) > 1:
-            raise ValueError(f"{' and '.join(named_twice)} exclude each other: pass one of them")
-        several = metric is not None and len(metric) > 1
-        if several and other is None:
-            raise ValueError("several --metric are for learners that are compared: add --other")
-        test = options.method_name(test)
-        of_one_learner = options.is_of_one_learner(test)
-        specs_by_label = (
-            {} if of_one_learner else options.named_tests(test, tests, ustatistic_options)
-        )
-        if margin is not None:
-            options.check_margin_of([test] if of_one_learner else specs_by_label)
-        sizes = (folds, repeats, splits, test_fraction, stratify)
-        specs_by_label = options.with_designs(
-            specs_by_label, dict(zip(options.DESIGN_OPTIONS, sizes, strict=True))
-        )
-        if contrast == "ratio":
-            specs_by_label = options.of_ratios(specs_by_label, learners=1 + len(other or []))
-        X, y, labels = read(
-            data,
-            target,
-            drop or [],
-            groups,
-            sep=sep,
-            sheet=sheet,
-            one_hot=one_hot,
-            missing=missing,
-        )
+    Examples
+    --------
+    ucvtest compare colon.csv --target tumour \
+        --learner lasso:0.08 --other lasso:0.5 --learn-size 26
+    ucvtest compare wine.csv --target cultivar --learner lda
+    ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \
+        --other majority --tests recommended
+    ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \
+        --other majority --baseline majority --correction simultaneous
+    ucvtest compare heart.csv --target died --pos-label yes --loss log \
+        --learner lda --other knn:7 --groups patient_id --plot heart.png
+    """
+
+    learner: str
+    other: list[str] | None = None
+    test: str = ""
+    tests: str | None = None
+    loss: LossName | None = None
+    scoring: str | None = None
+    metric: list[str] | None = None
+    contrast: ContrastName = "difference"
+    baseline: str | None = None
+    margin: float | None = None
+    max_seconds: float | None = None
+    checkpoint: Path | None = None
+    group_weight: GroupWeight = "group"
+    mlflow: bool = False
+
+    def run(self) -> None:
+        """Fit, and print what the test finds."""
+        from ucvtest.learners.adapters.coerce import PATHS
+
+        learners = [self.learner, *listed_learners(self.other or ())]
+        metrics = listed_metrics(self.metric or ())
+        several = len(metrics) > 1
+        specs = self._specs()
+        are_paths = any(name.partition(":")[0] in PATHS for name in learners)
+        as_table = several or self.tests is not None or len(learners) > 2 or are_paths
+        self._check(specs, learners, as_table, several)
+        X, y, labels, pos_label = self.read()
 
         import ucvtest as uv
-        from ucvtest.learners.adapters.coerce import PATHS
         from ucvtest.metrics.scorers import chosen_loss
 
-        if mlflow:
+        if self.mlflow:
             uv.autolog()
-        learners = [learner, *(other or [])]
-        metric_or_loss = chosen_loss(loss, scoring, metric[0] if metric and not several else None)
-        shared_arguments: dict[str, Any] = {
-            **({"metric": metric} if several else {"loss": metric_or_loss}),
-            "alternative": alternative,
-            "pos_label": as_label(pos_label, y),
+        loss = chosen_loss(self.loss, self.scoring, metrics[0] if metrics else None)
+        arguments = {
+            "loss": loss,
+            "alternative": self.alternative,
+            "pos_label": pos_label,
+            "groups": labels,
+            "group_weight": self.group_weight,
+            "missing": self.missing,
         }
-        if contrast != "difference":
-            shared_arguments["contrast"] = contrast
-        if missing != "raise":
-            shared_arguments["missing"] = missing
-        if groups is not None:
-            shared_arguments |= {"groups": labels, "group_weight": group_weight}
-        elif group_weight != "group":
-            raise ValueError("--group-weight does not apply without --groups")
-        are_paths = any(name.partition(":")[0] in PATHS for name in learners)
-        as_table = several or tests is not None or len(learners) > 2 or are_paths
-        options.check_together(as_table, learners, null_value, correction, baseline)
-        result_or_comparison: TestResult | Comparison
-        if checkpoint is not None and not as_table:
+        data = (X, y, learners)
+        outcome: TestResult | Comparison
+        if _is_of_one_learner(specs):
+            outcome = self._of_one(next(iter(specs.values())), data, arguments)
+        elif as_table:
+            outcome = uv.compare(
+                *(*data, specs or RECOMMENDED),
+                **(arguments | ({"loss": None, "metric": metrics} if several else {})),
+                contrast=self.contrast,
+                correction=self.adjusted,
+                baseline=self.baseline,
+                rng=self.seed,
+                max_seconds=self.max_seconds,
+                checkpoint=self.checkpoint,
+            )
+        else:
+            outcome = self._of_two(next(iter(specs.values()), None), data, arguments)
+        self.show(outcome, self.margin)
+
+    def _typed(self, record: type) -> dict[str, Any]:
+        """Options of a record that differ from their defaults."""
+        values = {field.name: getattr(self, field.name) for field in fields(record)}
+        defaults = {field.name: field.default for field in fields(record)}
+        return {name: value for name, value in values.items() if value != defaults[name]}
+
+    def _specs(self) -> "dict[str, Any]":
+        """The tests by name, one of a single learner as its class; none if recommended."""
+        from ucvtest.comparison.specs import TestSpec, as_specs
+        from ucvtest.methods.registry import TESTS
+
+        if self.test and self.tests is not None:
+            raise ValueError("--test and --tests exclude each other: list all in --tests")
+        own, sizes = self._typed(OfUStatistic), self._typed(OfDesigns)
+        # Options of one test name it.
+        default_name = "ustatistic" if own and self.tests is None else RECOMMENDED
+        names = listed_tests(self.test or self.tests or default_name)
+        if len(names) == 1 and names[0] in TESTS and not TESTS[names[0]].needs.compares:
+            return {names[0]: TESTS[names[0]]}
+        specs = {} if names == [RECOMMENDED] else as_specs(names)
+        if own and "ustatistic" not in specs:
+            raise ValueError(
+                f"{flag(next(iter(own)))} belongs to the test ustatistic, which is not run"
+            )
+        if own:
+            for name, parse in PARSED.items():
+                if name in own:
+                    own[name] = parse(own[name])
+            specs["ustatistic"] = TestSpec.of("ustatistic", own)
+        if sizes and not specs:
+            raise ValueError(f"{flag(next(iter(sizes)))} needs the name of a test: add --test")
+        return {label: _sized(label, spec, sizes) for label, spec in specs.items()}
+
+    def _check(
+        self, specs: "dict[str, Any]", learners: Sequence[str], as_table: bool, several: bool
+    ) -> None:
+        """Refuse options that mean nothing together, before the file is read."""
+        from ucvtest.inference.needs import Traits, refuse
+        from ucvtest.methods.registry import TESTS
+
+        single = len(learners) == 1
+        check_margin(self.margin, self.alpha, 1 if self.contrast == "ratio" else 0)
+        if self.margin is not None and single and self.null_value is None:
+            raise ValueError("--margin compares with something: add --other, or --null-value")
+        without = [TESTS[name].needs.without for name in specs if name in TESTS]
+        if (
+            self.margin is not None
+            and without
+            and all("interval" in reasons for reasons in without)
+        ):
+            raise ValueError(
+                f"--margin needs an interval, and the test {next(iter(specs))} "
+                f"{without[0]['interval']}: use another --test, such as ustatistic"
+            )
+        if several and single:
+            raise ValueError("several --metric are for learners that are compared: add --other")
+        if self.contrast == "ratio" and single:
+            raise ValueError("--contrast ratio compares learners: name another in --other")
+        if _is_of_one_learner(specs):
+            return
+        for label, spec in specs.items():
+            refuse(spec.cls.needs, Traits(contrast=self.contrast), label)
+        if as_table and self.null_value is not None:
+            raise ValueError("--null-value is for one test of one or two learners")
+        if as_table and single:
+            raise ValueError(
+                "--tests compares learners: name another in --other, or use --test with one test "
+                "for the error of the first"
+            )
+        if not as_table and self.baseline is not None:
+            raise ValueError(
+                "--baseline does not apply: the second learner is what the first is compared with"
+            )
+        if not as_table and self.correction != "holm":
+            raise ValueError("--correction does not apply: there is one p-value")
+        if not as_table and self.checkpoint is not None:
             raise ValueError(
                 "--checkpoint keeps results of several tests (--tests) or pairs of learners, but "
                 "this is a single test with fast learners: leave it out"
             )
-        if of_one_learner:
-            result_or_comparison = _run_alone(
-                test, X, y, learners, shared_arguments, seed, max_seconds
-            )
-        elif as_table:
-            adjusted = None if correction == "none" else correction
-            chosen_tests = specs_by_label or options.RECOMMENDED
-            result_or_comparison = uv.compare(
-                *(X, y, learners, chosen_tests),
-                **shared_arguments,
-                correction=adjusted,
-                baseline=baseline,
-                rng=seed,
-                max_seconds=max_seconds,
-                checkpoint=checkpoint,
-            )
-        else:
-            result_or_comparison = _run_test(
-                specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds
-            )
-        files = {"plot": plot, "json": json, "report": report}
-        show(
-            result_or_comparison,
-            alpha,
-            files,
-            margin,
-            quiet=quiet,
-            notes=notes,
-            methods_text=methods_text,
-        )
 
+    def _of_one(
+        self, cls: Any, data: tuple[Any, Any, Sequence[str]], arguments: Mapping[str, Any]
+    ) -> "TestResult":
+        """The result of a test that is about one learner."""
+        from ucvtest.metrics.names import as_metric
 
-def _run_alone(
-    test: str,
-    X: "pd.DataFrame",
-    y: Any,
-    learners: Sequence[str],
-    shared_arguments: dict[str, Any],
-    seed: int,
-    max_seconds: float | None,
-) -> "TestResult":
-    """A test that is about one learner."""
-    from ucvtest.methods.registry import TESTS
-    from ucvtest.metrics.names import as_metric
-
-    if len(learners) > 1:
-        raise ValueError(f"--test {test} is about one learner: leave out --other")
-    if shared_arguments["alternative"] != "two-sided":
-        raise ValueError(f"--alternative does not apply to --test {test}, which has its own")
-    cls: Any = TESTS[test]
-    loss = shared_arguments.pop("loss")
-    shared = {name: value for name, value in shared_arguments.items() if name != "alternative"}
-    if cls.needs.only_loss is None:
-        shared["loss"] = loss
-    elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
-        raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")
-    result: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
-    return result
-
-
-def _run_test(
-    specs_by_label: "dict[str, TestSpec]",
-    X: "pd.DataFrame",
-    y: Any,
-    learners: Sequence[str],
-    null_value: float | None,
-    shared_arguments: dict[str, Any],
-    seed: int,
-    max_seconds: float | None,
-) -> "TestResult":
-    """One test of one learner or two; all tests understand `shared_arguments`."""
-    from ucvtest.common.execution import Execution
-    from ucvtest.comparison.budget import Budget
-    from ucvtest.comparison.default import recommended
-    from ucvtest.data.missing import complete_rows
-    from ucvtest.data.rows import Reported
-    from ucvtest.evaluation.problem import Problem
-
-    shared = dict(shared_arguments)
-    metric_or_loss = shared.pop("loss")
-    class_arguments = {"contrast": shared.pop("contrast")} if "contrast" in shared else {}
-    if null_value is None and class_arguments.get("contrast") == "ratio":
-        null_value = 1.0
-    default, spec = None, next(iter(specs_by_label.values()), None)
-    if spec is None:
-        affordable = None
-        if max_seconds is not None:
-            pair = (learners[0], learners[-1])
-            budget = Budget(None, max_seconds, Execution.of(seed, None, None))
-            affordable = budget.affordable([pair])
-        names = ("pos_label", "group_weight")
-        of_classes = {name: shared[name] for name in names if name in shared}
-
-        def problem() -> Problem:
-            missing = shared.get("missing", "raise")
-            features, response, groups, _ = complete_rows(X, y, shared.get("groups"), missing)
-            # The test that is made then warns about striking rows.
-            return Problem.of(
-                *(Reported(features), response, list(learners)),
-                loss=metric_or_loss,
-                groups=groups,
-                **of_classes,
-            )
-
-        default = recommended(problem, len(learners), metric_or_loss, affordable=affordable)
-        spec = default.spec
-    fit = dict(spec.fit)
-    cls: Any = spec.cls
-    if max_seconds is not None and (default is None or default.advice is None):
-        if "max_seconds" not in signature(cls.fit).parameters:
+        X, y, learners = data
+        loss, arguments = arguments["loss"], {**arguments}
+        if len(learners) > 1:
+            raise ValueError(f"--test {cls.method_name} is about one learner: leave out --other")
+        if arguments.pop("alternative") != "two-sided":
             raise ValueError(
-                f"--max-seconds does not apply to {spec.name}, whose design fixes the number of "
-                "fits: leave it out"
+                f"--alternative does not apply to --test {cls.method_name}, which has its own"
             )
-        fit["max_seconds"] = max_seconds
-    question = cls.question_of(
-        X, y, *learners, null_value=null_value, loss=metric_or_loss, **shared
-    )
-    hypothesis_test = cls.about(question, **class_arguments, **spec.constructor)
-    result: TestResult = hypothesis_test.fit(**fit, rng=seed)
-    return default.noted(result) if default else result
+        if cls.needs.only_loss is not None:
+            del arguments["loss"]
+            if loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
+                raise ValueError(
+                    f"--test {cls.method_name} is about the AUC: leave out --loss and --metric"
+                )
+        result: TestResult = cls(X, y, *learners, **arguments).fit(
+            rng=self.seed, max_seconds=self.max_seconds
+        )
+        return result
+
+    def _of_two(
+        self,
+        spec: "TestSpec | None",
+        data: tuple[Any, Any, Sequence[str]],
+        arguments: Mapping[str, Any],
+    ) -> "TestResult":
+        """The result of one test of one learner or two, by default what `uv.compare` recommends."""
+        from ucvtest.common.execution import Execution
+        from ucvtest.comparison.budget import Budget
+        from ucvtest.comparison.default import recommended
+        from ucvtest.comparison.planned_tests import own_arguments
+        from ucvtest.methods.registry import TESTS
+
+        X, y, learners = data
+        null_value = self.null_value
+        if null_value is None and self.contrast == "ratio":
+            null_value = 1.0
+
+        # The same question where it is arguments twice, which warns of striking rows once.
+        @cache
+        def question_of(cls: Any) -> "DataQuestion":
+            question: DataQuestion = cls.question_of(
+                X, y, *learners, null_value=null_value, **arguments
+            )
+            return question
+
+        default, limit = None, {}
+        if spec is None:
+            affordable = None
+            if self.max_seconds is not None:
+                budget = Budget(None, self.max_seconds, Execution.of(self.seed, None, None))
+                affordable = budget.affordable([(learners[0], learners[-1])])
+            default = recommended(
+                lambda: question_of(TESTS["ustatistic"]).data("advice"),
+                len(learners),
+                arguments["loss"],
+                affordable=affordable,
+                contrast=self.contrast,
+            )
+            spec = default.spec
+        cls = spec.cls
+        if self.max_seconds is not None and (default is None or default.advice is None):
+            if "max_seconds" not in signature(cls.fit).parameters:
+                raise ValueError(
+                    f"--max-seconds does not apply to {spec.name}, whose design fixes the number "
+                    "of fits: leave it out"
+                )
+            limit = {"max_seconds": self.max_seconds}
+        own: dict[str, Any] = {**own_arguments(cls, self.contrast), **spec.constructor}
+        result: TestResult = cls.about(question_of(cls), **own).fit(
+            **{**spec.fit, **limit}, rng=self.seed
+        )
+        return default.noted(result) if default else result
+
+
+def parse_pairs(pairs: str) -> int | str:
+    """What `fit` takes as n_pairs."""
+    if pairs in ("auto", "exact"):
+        return pairs
+    try:
+        return int(pairs)
+    except ValueError:
+        raise ValueError(
+            f"--n-pairs must be auto, exact or a whole number, got {pairs!r:.60}"
+        ) from None
+
+
+PARSED: Mapping[str, Callable[[str], Any]] = {"learn_size": parse_sizes, "n_pairs": parse_pairs}
+"""Options that are texts and no arguments as they are."""
+
+
+def _is_of_one_learner(specs: Mapping[str, Any]) -> bool:
+    """Whether the test is one that compares nothing."""
+    return any(isinstance(spec, type) for spec in specs.values())
+
+
+def _sized(label: str, spec: "TestSpec", typed_sizes: Mapping[str, Any]) -> "TestSpec":
+    """The test with a design that has the sizes that options name."""
+    from ucvtest.comparison.specs import TestSpec
+
+    if not typed_sizes:
+        return spec
+    cls: Any = spec.cls
+    design = getattr(cls, "default_design", None)
+    if design is None:
+        known = {*signature(cls.__init__).parameters, *signature(cls.fit).parameters}
+    else:
+        known = {field.name for field in fields(design)}
+    has = [flag(option) for option, name in DESIGN.items() if name in known]
+    for option in typed_sizes:
+        if flag(option) not in has:
+            raise ValueError(
+                f"{flag(option)} does not apply to the test {label}: it has "
+                f"{', '.join(has) or 'no such option'}"
+            )
+    sizes = {DESIGN[option]: value for option, value in typed_sizes.items()}
+    if design is not None:
+        sizes = {"design": replace(design, **sizes)}
+    return TestSpec.of(spec.test, {**spec.constructor, **spec.fit, **sizes})

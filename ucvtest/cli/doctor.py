@@ -5,13 +5,11 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import MAX_LEVELS, listed_columns, read_table
-from ucvtest.cli.options import DataArgument, SepOption, SheetOption
+from ucvtest.cli.files import MAX_LEVELS, File, listed_columns
 from ucvtest.cli.report import width
 
 if TYPE_CHECKING:
@@ -85,33 +83,36 @@ Question = tuple[str, list[str]]
 """A question, and the words of the command that answers it."""
 
 
-def doctor(
-    data: DataArgument,
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column to predict. [default: a guess]")
-    ] = None,
-    scores: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Columns with predictions of models. [default: a guess]"
-        ),
-    ] = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Doctor(File):
     """Say what a file contains, which questions it can answer, and the command for each.
 
-    Roles of columns are guesses from their names and values: the list shows them, and
-    --target and --scores correct them. Nothing is fitted.
+    Roles of columns are guesses from their names and values: the list shows them, and --target and
+    --scores correct them. Nothing is fitted.
 
-    \b
-    Examples:
-      ucvtest doctor example.csv
-      ucvtest doctor holdout.csv --target died --scores new,old
-    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors(doctor):
-        table = read_table(data, [("--target", target)] if target is not None else [], sep, sheet)
-        named_scores = None if scores is None else listed_columns("--scores", [scores], table, data)
+    Parameters
+    ----------
+    target : COL
+        Column to predict. [default: a guess]
+    scores : A,B,...
+        Columns with predictions of models. [default: a guess]
+
+    Examples
+    --------
+    ucvtest doctor example.csv
+    ucvtest doctor holdout.csv --target died --scores new,old
+    """
+
+    target: str | None = None
+    scores: str | None = None
+
+    def run(self) -> None:
+        """Print the columns and their roles, and the commands."""
+        data, target = self.data, self.target
+        table = self.table({"target": [target]})
+        named_scores = None
+        if self.scores is not None:
+            named_scores = listed_columns("--scores", [self.scores], table, data)
         if target is not None and target in (named_scores or []):
             raise ValueError(f"--scores {target}: that is the target")
         columns = [_column(values) for _, values in table.items()]
@@ -125,7 +126,7 @@ def doctor(
         if target is None and roles["target"]:
             typer.echo("\nRoles are guesses: --target and --scores name others.")
         file = [str(data)]
-        for option, value in (("--sep", sep), ("--sheet", sheet)):
+        for option, value in (("--sep", self.sep), ("--sheet", self.sheet)):
             file += [] if value is None else [option, value]
         questions = list(_questions(roles, len(table), file))
         for question, words in questions:

@@ -3,14 +3,12 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from inspect import signature
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
-from typer.models import OptionInfo
 
 import ucvtest as uv
 from ucvtest.common.exceptions import MissingPlatformError
@@ -105,8 +103,8 @@ def _typed(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else f"{value!s:.60}"
 
 
-class NamesOptions(TyperCommand):
-    """A command that suggests its own option for one that goes by another name elsewhere."""
+class Command(TyperCommand):
+    """A command that knows what its options are called elsewhere, and whose help lists tests."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options; of one that is unknown, say which was meant."""
@@ -121,18 +119,30 @@ class NamesOptions(TyperCommand):
                 error.possibilities = [option]
             raise
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with all tests in the place of ``{tests}``."""
+        if "{tests}" in (self.help or ""):
+            from ucvtest.methods.registry import TESTS
+
+            # Those that compare first, and of these the valid ones.
+            listed = sorted(TESTS.values(), key=lambda cls: (not cls.needs.compares, not cls.valid))
+            longest = max(len(name) for name in TESTS)
+            lines = (f"  {cls.method_name:<{longest}}  {cls.in_short}" for cls in listed)
+            self.help = str(self.help).replace("  {tests}", "\n".join(lines))
+        super().format_help_text(ctx, formatter)
+
 
 @contextmanager
-def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
+def one_line_errors(names: Iterable[str]) -> Iterator[None]:
     """Turn errors that a user can mend into one line and exit status 2, warnings into one line.
 
-    What the library says of arguments that `command` has as options is said of these.
+    What the library says of arguments is said of the options, which have these names.
     """
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         show_warning(message)
 
-    with warnings.catch_warnings(), through(ShellDoor(options_of(command))):
+    with warnings.catch_warnings(), through(ShellDoor(flags(names))):
         warnings.showwarning = show
         try:
             yield
@@ -164,16 +174,12 @@ def show_warning(message: Warning | str) -> None:
     typer.echo(f"Warning: {message}", err=True)
 
 
-def options_of(command: Callable[..., None]) -> dict[str, str]:
-    """The options of a command by the names of its parameters."""
-    parameters = signature(command).parameters.values()
-    option_names = {
-        parameter.name: "--" + parameter.name.replace("_", "-")
-        for parameter in parameters
-        if any(
-            isinstance(annotation, OptionInfo) for annotation in parameter.annotation.__metadata__
-        )
-    }
-    return {
-        name: option_names[option] for name, option in ALIASES.items() if option in option_names
-    } | option_names
+def flag(name: str) -> str:
+    """The option of an argument."""
+    return f"--{name.replace('_', '-')}"
+
+
+def flags(names: Iterable[str]) -> dict[str, str]:
+    """Options by their names, and by those that they have elsewhere."""
+    own = {name: flag(name) for name in names}
+    return {name: own[option] for name, option in ALIASES.items() if option in own} | own

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ucvtest.cli.errors import show_warning
+from ucvtest.cli.errors import flag, show_warning
 from ucvtest.data.files import (
     MISSING_WORDS,
     SHEETS,
@@ -16,9 +16,12 @@ from ucvtest.data.files import (
     refuse_nested,
 )
 from ucvtest.data.frames import nearest
+from ucvtest.data.missing import Missing
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LossName = Literal["zero_one", "squared", "absolute", "log", "brier", "auc"]
 
 MISSING = (
     "in CSV and Excel files, empty fields and words such as NA, None and null count as missing"
@@ -32,94 +35,116 @@ LEARNING_REMEDY = "impute them, leave them out with --drop, or their rows with -
 
 MAX_NAMES = 8
 
-RIGHT_OR_WRONG = (None, "zero_one", "correct")
-"""Losses of answers that are right or wrong."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """Where predictions are in a file: its separator and sheet, and the columns of a long table."""
-
-    sep: str | None
-    sheet: str | None
-    missing: str
-    model: str | None
-    item: str | None
-    value: str | None
-
-    @property
-    def items(self) -> list[str]:
-        """The columns that tell the rows of one model apart."""
-        return [name.strip() for name in (self.item or "").split(",")]
-
-
 MAX_LEVELS = 20
 """Texts of a column beyond which they are hardly categories."""
 
 
-def read(
-    path: Path,
-    target: str,
-    drop: Sequence[str],
-    groups: str | None = None,
-    *,
-    sep: str | None = None,
-    sheet: str | None = None,
-    one_hot: bool = False,
-    missing: str = "raise",
-) -> "tuple[pd.DataFrame, Any, Any]":
-    """Features, response and groups, if there are any, of a file.
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A table in a file.
 
-    Rows with missing values stay if they may be dropped: the library drops them, with a note.
+    Parameters
+    ----------
+    data : FILE
+        Text separated by commas, semicolons, tabs or bars, also compressed (gz, bz2, xz), JSON
+        lines, Excel, parquet or feather; - reads the standard input.
+    sep
+        What separates columns: one character, or tab. [default: found]
+    sheet
+        Sheet of an Excel file; in JSON the key of the array of records, as in results.results.
+        [default: the first sheet, the only array]
     """
-    if groups == target:
-        raise ValueError(f"--groups {groups}: that is the target")
-    group_columns = [] if groups is None else [groups]
-    options = {"--target": [target], "--groups": group_columns}
-    option_columns = [(key, name) for key, names in options.items() for name in names]
-    table = read_table(path, option_columns, sep, sheet)
-    drop = listed_columns("--drop", drop, table, path)
-    if target in drop:
-        raise ValueError(f"--drop {target}: that is the target")
-    features = table.drop(columns=[target, *drop, *group_columns])
-    used_columns = [target, *group_columns, *features.columns]
-    remedy = LEARNING_REMEDY if features.isna().any(axis=None) else RULES_REMEDY
-    without_gaps(table, used_columns, missing, remedy)
-    refuse_nested(features)
-    if one_hot:
-        features = _one_hot(features)
-    _check_features(features, path)
-    labels = None if groups is None else table[groups].to_numpy()
-    return features, table[target].to_numpy(), labels
+
+    data: Path
+    sep: str | None = None
+    sheet: str | None = None
+
+    def table(self, columns: Mapping[str, Sequence[str | None]]) -> "pd.DataFrame":
+        """The table, which has the columns that options name, each once and with single values."""
+        from ucvtest.data import files
+
+        path = self.data
+        if str(path) != STDIN and not path.exists():
+            folder = path.parent
+            neighbours = folder.iterdir() if folder.is_dir() else ()
+            names = [neighbour.name for neighbour in neighbours if neighbour.is_file()]
+            near = get_close_matches(path.name, names, n=1, cutoff=0.75)
+            meant = f": did you mean {folder / near[0]}?" if near else ""
+            raise ValueError(f"there is no file {path}{meant}")
+        separator = {"tab": "\t", "\\t": "\t", " ": WHITESPACE}.get(self.sep or "", self.sep)
+        if separator not in (None, WHITESPACE) and len(separator) != 1:
+            raise ValueError(f"--sep must be one character, or tab, got {self.sep!r:.60}")
+        named = [(flag(key), name) for key, of_key in columns.items() for name in of_key if name]
+        names = [name for _, name in named]
+        table = files.read_table(path, separator, sheet=self.sheet, columns=names)
+        # Accents may be written in two ways, and the option's is the one that is looked up.
+        table = table.rename(columns={unicodedata.normalize("NFC", name): name for name in names})
+        for option, name in named:
+            _check_column(option, name, table, path)
+        refuse_nested(table, names)
+        return table
 
 
-def read_table(
-    path: Path,
-    option_columns: Sequence[tuple[str, str]],
-    sep: str | None = None,
-    sheet: str | None = None,
-) -> "pd.DataFrame":
-    """A file that must have the columns that options name, each once and with single values."""
-    from ucvtest.data import files
+@dataclass(frozen=True, kw_only=True)
+class Sample(File):
+    """Observations for learners: features and a response.
 
-    if str(path) != STDIN and not path.exists():
-        folder = path.parent
-        neighbours = folder.iterdir() if folder.is_dir() else ()
-        names = [neighbour.name for neighbour in neighbours if neighbour.is_file()]
-        near = get_close_matches(path.name, names, n=1, cutoff=0.75)
-        meant = f": did you mean {folder / near[0]}?" if near else ""
-        raise ValueError(f"there is no file {path}{meant}")
-    separator = {"tab": "\t", "\\t": "\t", " ": WHITESPACE}.get(sep or "", sep)
-    if separator not in (None, WHITESPACE) and len(separator) != 1:
-        raise ValueError(f"--sep must be one character, or tab, got {sep!r:.60}")
-    names = [name for _, name in option_columns]
-    table = files.read_table(path, separator, sheet=sheet, columns=names)
-    # Accents may be written in two ways, and the option's is the one that is looked up.
-    table = table.rename(columns={unicodedata.normalize("NFC", name): name for name in names})
-    for option, name in option_columns:
-        _check_column(option, name, table, path)
-    refuse_nested(table, names)
-    return table
+    Parameters
+    ----------
+    target
+        Column to predict; all others are features.
+    loss
+        [default: zero_one for classes, squared for real numbers]
+    pos_label
+        The positive class. [default: the last in sorted order; metrics of one class, such as f1,
+        need it unless labels are 0 and 1, false and true, or -1 and 1]
+    groups : COL
+        Column that names the group of each row, such as the patient; it is not a feature.
+    drop : COL,COL,...
+        Columns to leave out; repeatable.
+    one_hot
+        Encode columns of texts as zeros and ones: row by row and without the target, so that no
+        split learns from its test set.
+    missing
+        Rows with missing values, which are empty fields and words such as NA, None and null:
+        refuse them, or leave them out with a note.
+    seed
+        Seed of the random learning sets.
+    """
+
+    target: str
+    loss: LossName | None = None
+    pos_label: str | None = None
+    groups: str | None = None
+    drop: list[str] | None = None
+    one_hot: bool = False
+    missing: Missing = "raise"
+    seed: int = 0
+
+    def read(self) -> "tuple[pd.DataFrame, Any, Any, Any]":
+        """Features, response, groups and positive class; None for what there is not.
+
+        Rows with missing values stay if they may be dropped: the library drops them, with a note.
+        """
+        target, groups = self.target, self.groups
+        if groups == target:
+            raise ValueError(f"--groups {groups}: that is the target")
+        table = self.table({"target": [target], "groups": [groups]})
+        drop = listed_columns("--drop", self.drop or [], table, self.data)
+        if target in drop:
+            raise ValueError(f"--drop {target}: that is the target")
+        group_columns = [] if groups is None else [groups]
+        features = table.drop(columns=[target, *drop, *group_columns])
+        used_columns = [target, *group_columns, *features.columns]
+        remedy = LEARNING_REMEDY if features.isna().any(axis=None) else RULES_REMEDY
+        without_gaps(table, used_columns, self.missing, remedy)
+        refuse_nested(features)
+        if self.one_hot:
+            features = _one_hot(features)
+        _check_features(features, self.data)
+        response = table[target].to_numpy()
+        labels = None if groups is None else table[groups].to_numpy()
+        return features, response, labels, as_label(self.pos_label, response)
 
 
 def _check_column(option: str, name: str, table: "pd.DataFrame", path: Path) -> None:
@@ -152,45 +177,55 @@ def _elsewhere(name: str, table: "pd.DataFrame") -> str:
 
 
 def by_model(
-    table: "pd.DataFrame", models: Sequence[str], form: Form, kept: Mapping[str, str]
+    table: "pd.DataFrame",
+    models: Sequence[str],
+    columns: tuple[str, str, str],
+    other_columns: Sequence[str],
 ) -> "pd.DataFrame":
     """A long table with a row for each item, and a column for each model in the place of its rows.
 
-    `kept` are other columns by their options, which must be the same for all rows of an item.
+    `columns` are those of the model, of the item (or several) and of the value; `other_columns`
+    must be the same for all rows of an item.
     """
-    items = form.items
-    lost = _listed([name for name in (form.model, *items) if table[name].isna().any()])
+    of_model, of_item, of_value = columns
+    items = items_of(of_item)
+    lost = _listed([name for name in (of_model, *items) if table[name].isna().any()])
     if lost:
         raise ValueError(f"columns with missing values: {lost}; every row has a model and an item")
-    model_of_row = table[form.model].astype(str)
+    model_of_row = table[of_model].astype(str)
     for name in models:
         if name not in set(model_of_row):
             raise ValueError(
-                f"--scores {name}: no such model in {form.model}, which has "
+                f"--scores {name}: no such model in {of_model}, which has "
                 f"{_listed(model_of_row.unique().tolist())}"
             )
-        if name in (*kept.values(), *items):
+        if name in (*other_columns, *items):
             raise ValueError(f"--scores {name}: a column has the name of this model: rename it")
     table = table[model_of_row.isin(models)]
-    kept_columns = [name for name in dict.fromkeys(kept.values()) if name not in items]
+    kept_columns = [name for name in dict.fromkeys(other_columns) if name not in items]
     for column in kept_columns:
         differing = table.groupby(items)[column].nunique(dropna=False) > 1
         if differing.any():
             raise ValueError(
-                f"{column} differs between rows of one item, such as {form.item} "
+                f"{column} differs between rows of one item, such as {of_item} "
                 f"{differing.idxmax()}: it must be the same for all models"
             )
-    twice = table[table.duplicated([form.model, *items])]
+    twice = table[table.duplicated([of_model, *items])]
     if len(twice):
-        model, *item = map(str, twice.iloc[0][[str(form.model), *items]])
+        model, *item = map(str, twice.iloc[0][[of_model, *items]])
         raise ValueError(
-            f"{model} has several rows for {form.item} {', '.join(item)}: also name what tells "
+            f"{model} has several rows for {of_item} {', '.join(item)}: also name what tells "
             "them apart, as in --item question,epoch"
         )
     wide = table.drop_duplicates(items).set_index(items)[kept_columns]
     for name in models:
-        wide[name] = table[model_of_row == name].set_index(items)[form.value]
+        wide[name] = table[model_of_row == name].set_index(items)[of_value]
     return wide.reset_index()
+
+
+def items_of(option_value: str) -> list[str]:
+    """The columns that tell the rows of one model apart."""
+    return [name.strip() for name in option_value.split(",")]
 
 
 def marked(table: "pd.DataFrame", names: Sequence[str], right: str | None) -> "pd.DataFrame":

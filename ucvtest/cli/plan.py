@@ -1,119 +1,112 @@
 """``ucvtest plan``: how many observations a question takes."""
 
-import textwrap
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from ucvtest.cli import options
-from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read
-from ucvtest.cli.report import width as line_width
-from ucvtest.cli.report import write_json
+from ucvtest.cli.files import Sample
+from ucvtest.cli.report import Printed
 
 
-def plan(
-    data: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The pilot: a CSV file, or as for compare.")
-    ],
-    target: options.TargetOption,
-    learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
-    other: Annotated[
-        str | None,
-        typer.Option(help="Second learner. Without it the precision of the first is planned."),
-    ] = None,
-    difference: Annotated[
-        float | None,
-        typer.Option(help="The true difference of expected losses (or metrics) to be found."),
-    ] = None,
-    ratio: Annotated[
-        float | None, typer.Option(help="The true ratio of expected losses to be found.")
-    ] = None,
-    width: Annotated[
-        float | None, typer.Option(help="The width that the interval should have.")
-    ] = None,
-    n: Annotated[
-        list[int] | None,
-        typer.Option("--n", help="Observations to tell of; repeatable."),
-    ] = None,
-    power: Annotated[float, typer.Option(help="Power of the two-sided test.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="Level of the test, and of the interval.")] = 0.05,
-    learn_size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|N,N",
-            help="Observations to learn from; with --loss auc also negatives and positives. "
-            "[default: half of the pilot, less one]",
-        ),
-    ] = None,
-    loss: options.LossOption = None,
-    metric: options.MetricOption = None,
-    pos_label: options.LabelOption = None,
-    groups: options.GroupsOption = None,
-    missing: options.MissingOption = "raise",
-    one_hot: options.OneHotOption = False,
-    sep: options.SepOption = None,
-    sheet: options.SheetOption = None,
-    seed: options.SeedOption = 0,
-    drop: options.DropOption = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw power or width (or .pdf, .svg).")
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the plan as JSON; - prints it alone."),
-    ] = None,
-    quiet: options.QuietOption = False,
-    notes: options.NotesOption = False,
-) -> None:
-    """Tell from a pilot sample how many observations a comparison takes.
+@dataclass(frozen=True, kw_only=True)
+class Plan(Sample, Printed):
+    r"""Tell from a pilot sample how many observations a comparison takes.
 
-    One of --difference, --ratio and --width must be given. Predicted are the standard
-    error that the test ustatistic would report, the width of its interval and its power.
+    One of --difference, --ratio and --width must be given. Predicted are the standard error that
+    the test ustatistic would report, the width of its interval and its power.
 
-    \b
-    Examples:
-      ucvtest plan pilot.csv --target died --learner lda --other knn:5 \\
-          --difference 0.1
-      ucvtest plan pilot.csv --target died --learner lda --width 0.06
-    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors(plan):
-        options.check_options(alpha, plot, json)
-        X, y, labels = read(
-            data, target, drop or [], groups, sep=sep, sheet=sheet, one_hot=one_hot, missing=missing
-        )
+    Parameters
+    ----------
+    data : FILE
+        The pilot: a CSV file, or as for compare.
+    learner
+        First learner, for example lasso:0.08.
+    other
+        Second learner. Without it the precision of the first is planned.
+    difference
+        The true difference of expected losses (or metrics) to be found.
+    ratio
+        The true ratio of expected losses to be found.
+    width
+        The width that the interval should have.
+    n
+        Observations to tell of; repeatable.
+    power
+        Power of the two-sided test.
+    alpha
+        Level of the test, and of the interval.
+    learn_size : N|N,N
+        Observations to learn from; with --loss auc also negatives and positives. [default: half
+        of the pilot, less one]
+    metric : NAME
+        A metric that is not a mean of losses: f1, f1_macro, 'fbeta(2)', mcc, balanced_accuracy, r2
+        and others, as in Python.
+    plot : FILE.png
+        Draw power or width (or .pdf, .svg).
+    notes
+        Print all notes, settings and tables.
+
+    Examples
+    --------
+    ucvtest plan pilot.csv --target died --learner lda --other knn:5 \
+        --difference 0.1
+    ucvtest plan pilot.csv --target died --learner lda --width 0.06
+    """
+
+    learner: str
+    other: str | None = None
+    difference: float | None = None
+    ratio: float | None = None
+    width: float | None = None
+    n: list[int] | None = None
+    power: float = 0.8
+    alpha: float = 0.05
+    learn_size: str | None = None
+    metric: str | None = None
+    plot: Path | None = None
+    notes: bool = False
+
+    def run(self) -> None:
+        """Plan, and print it."""
+        X, y, labels, pos_label = self.read()
 
         import ucvtest as uv
         from ucvtest.data.missing import complete_rows
 
-        X, y, labels, _ = complete_rows(X, y, labels, missing)
+        X, y, labels, _ = complete_rows(X, y, labels, self.missing)
         sample_plan = uv.plan(
             X,
             y,
-            learner,
-            other,
-            difference=difference,
-            ratio=ratio,
-            width=width,
-            n=n or None,
-            power=power,
-            alpha=alpha,
-            learn_size=options.parse_sizes(learn_size),
-            loss=loss,
-            metric=metric,
-            pos_label=as_label(pos_label, y),
+            self.learner,
+            self.other,
+            difference=self.difference,
+            ratio=self.ratio,
+            width=self.width,
+            n=self.n or None,
+            power=self.power,
+            alpha=self.alpha,
+            learn_size=parse_sizes(self.learn_size),
+            loss=self.loss,
+            metric=self.metric,
+            pos_label=pos_label,
             groups=labels,
-            rng=seed,
+            rng=self.seed,
         )
-        if plot is not None:
-            sample_plan.save_plot(plot)
-        if write_json(sample_plan.to_dict(), json):
-            return
-        typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
-        if not quiet:
-            summary = sample_plan.summary(with_verdict=False, notes=notes).as_text()
-            typer.echo("\n" + summary)
-        for name, path in {"Plan": json, "Plot": plot}.items():
-            if path is not None:
-                typer.echo(f"{name}: {path}")
+        if self.plot is not None:
+            sample_plan.save_plot(self.plot)
+        summary = sample_plan.summary(with_verdict=False, notes=self.notes)
+        self.tell(sample_plan.to_dict, [sample_plan.verdict], summary.as_text)
+
+
+def parse_sizes(sizes: str | None) -> Any:
+    """What a test takes as learn_size: a number, or one for each class."""
+    if sizes is None:
+        return None
+    try:
+        numbers = tuple(map(int, sizes.split(",")))
+    except ValueError:
+        raise ValueError(
+            "--learn-size must be a whole number or, with --loss auc, one for each class as in "
+            f"5,6; got {sizes!r:.60}"
+        ) from None
+    return numbers if len(numbers) > 1 else numbers[0]

@@ -1,137 +1,276 @@
 """``ucvtest predictions``: rules by their predictions for one test set, or out of fold."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from ucvtest.cli import options
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.compare import Tested
 from ucvtest.cli.files import (
-    RIGHT_OR_WRONG,
     RULES_REMEDY,
     WRONG_REMEDY,
-    Form,
+    File,
+    LossName,
     as_label,
     by_model,
+    items_of,
     marked,
     missing_as_wrong,
-    read_table,
     without_gaps,
 )
-from ucvtest.cli.report import show
+from ucvtest.cli.names import listed_tests
+from ucvtest.cli.report import Display
+from ucvtest.data.groups import GroupWeight
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ucvtest.losses.table import Losses
 
+RuleLossName = Literal[LossName, "score", "correct"]
+"""Of rules whose answers may have been marked already."""
 
-def predictions(
-    data: options.DataArgument,
-    scores: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns with the predictions of each rule; with --model, names of models.",
-        ),
-    ],
-    target: options.TruthOption = None,
-    loss: Annotated[
-        options.RuleLossName | None,
-        typer.Option(
-            help=(
-                "zero_one takes predicted labels, log and brier probabilities of the positive "
-                "class, auc decision scores, squared and absolute numbers. Without a target: "
-                "correct takes True or 1 for right answers, False or 0 for wrong ones; score takes "
-                "any numbers, and higher is better. [default: zero_one]"
+KEYS = ("target", "event", "groups", "weight", "fold", "repeat")
+"""Options that name columns about rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules(File):
+    """Predictions of fixed rules in a table.
+
+    Parameters
+    ----------
+    scores : A,B,...
+        Columns with the predictions of each rule; with --model, names of models.
+    target
+        Column with the true response; not for --loss correct and --loss score.
+    loss
+        zero_one takes predicted labels, log and brier probabilities of the positive class, auc
+        decision scores, squared and absolute numbers. Without a target: correct takes True or 1
+        for right answers, False or 0 for wrong ones; score takes any numbers, and higher is better.
+        [default: zero_one]
+    metric : NAME
+        A metric that is not a mean of losses: f1, f1_macro, 'fbeta(2)', mcc, balanced_accuracy, r2
+        and others, as in Python; with --event harrell, uno, 'auc(365)' or 'brier(365)'.
+    event : COL
+        Column with 1 for an event and 0 for a censored time, for metrics of survival: the target is
+        then the time, and predictions are risks.
+    pos_label
+        The positive class, which columns of scores and probabilities are about. Labels other than
+        0 and 1, false and true, or -1 and 1 need it. With --loss correct, the mark of a right
+        answer, such as C; all others are wrong.
+    groups : COL
+        Column that names the group of each row, such as the patient; it is not a feature.
+    group_weight
+        What counts alike. [default: row for correct and for metrics such as f1 and accuracy,
+        otherwise group]
+    fold : COL
+        Column with the fold of each row, which was predicted by the rule learnt from all other
+        folds. The tests are then tests of K-fold cross-validation.
+    repeat : COL
+        Column with the repetition of the cross-validation (with --fold): rows of each are the same
+        observations in the same order.
+    model : COL
+        Column with the model of each row, if the table has a row for each model and item: --scores
+        then names models, and --item and --value the other columns.
+    item : COL,COL,...
+        Column with the question, or other item, of each row (with --model); several if only they
+        tell rows of a model apart, such as question,epoch.
+    value : COL
+        Column with the prediction, score or mark (with --model).
+    missing
+        Rows with missing values, which are empty fields and words such as NA, None and null:
+        refuse them, leave them out with a note, or count missing answers as wrong (with --loss
+        correct and zero_one), as where a model ended in an error.
+    """
+
+    scores: str
+    target: str | None = None
+    loss: RuleLossName | None = None
+    metric: str | None = None
+    event: str | None = None
+    pos_label: str | None = None
+    groups: str | None = None
+    group_weight: GroupWeight | None = None
+    fold: str | None = None
+    repeat: str | None = None
+    model: str | None = None
+    item: str | None = None
+    value: str | None = None
+    missing: Literal["raise", "drop", "wrong"] = "raise"
+
+    @property
+    def names(self) -> list[str]:
+        """The rules."""
+        return [name.strip() for name in self.scores.split(",")]
+
+    def losses(self) -> "Losses":
+        """The losses by --loss and --metric of the file."""
+        self._check()
+        keys = {name: getattr(self, name, None) for name in KEYS}
+        table = self._complete(
+            {name: column for name, column in keys.items() if column is not None}
+        )
+
+        import ucvtest as uv
+
+        columns = {key: None if name is None else table[name] for key, name in keys.items()}
+        rules: dict[str, Any] = {name: table[name] for name in self.names}
+        y: Any = columns["target"]
+        if y is not None and columns["event"] is not None:
+            y = uv.survival(y, columns["event"])
+        if self.loss == "correct":
+            for key in ("metric", "weight", "fold", "repeat"):
+                if getattr(self, key, None) is not None:
+                    raise ValueError(f"--{key} does not apply with --loss correct: leave it out")
+            return uv.Losses.from_correct(rules, groups=columns["groups"])
+        label = self.pos_label
+        if columns["target"] is not None:
+            label = as_label(label, columns["target"].to_numpy())
+        return uv.Losses.from_predictions(
+            *(y, rules),
+            loss=self.loss,
+            metric=self.metric,
+            groups=columns["groups"],
+            pos_label=label,
+            sample_weight=columns["weight"],
+            fold=columns["fold"],
+            repeat=columns["repeat"],
+        )
+
+    @property
+    def _right_or_wrong(self) -> bool:
+        """Whether answers are right or wrong."""
+        return self.loss in (None, "zero_one", "correct") and self.metric is None
+
+    def _check(self) -> None:
+        """Refuse options that mean nothing together, before the file is read."""
+        from ucvtest.metrics.named import named_smooth_metric
+
+        names, target, loss, metric, event = (
+            *(self.names, self.target, self.loss),
+            *(self.metric, self.event),
+        )
+        if not all(names) or len(set(names)) < len(names):
+            raise ValueError(
+                f"--scores must name different columns, as in a,b; got {','.join(names)}"
             )
-        ),
-    ] = None,
-    metric: options.MetricOption = None,
-    event: options.EventOption = None,
-    pos_label: options.PositiveOption = None,
-    groups: options.GroupsOption = None,
-    group_weight: options.RuleGroupWeightOption = None,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with the weight of each row.")
-    ] = None,
-    fold: options.FoldOption = None,
-    repeat: options.RepeatOption = None,
-    test: Annotated[
-        str,
-        typer.Option(
-            help="hold_out (the paired t test, for one error rate the exact binomial one), mcnemar "
-            "or delong; with --fold also corrected_t and others. [default: mcnemar for error "
-            "rates, delong for auc, else hold_out, also for marked answers in groups; with --fold "
-            "cross_validation_wald]"
-        ),
-    ] = "",
-    null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
-    alternative: options.AlternativeOption = "two-sided",
-    correction: Annotated[
-        options.CorrectionName,
-        typer.Option(
-            metavar="NAME",
-            help="How p-values of several pairs are adjusted: holm, bonferroni, sidak, "
-            "holm-sidak, simes-hochberg, hommel, fdr_bh, fdr_by, simultaneous or none.",
-        ),
-    ] = "holm",
-    model: options.ModelOption = None,
-    item: options.ItemOption = None,
-    value: options.ValueOption = None,
-    missing: options.RuleMissingOption = "raise",
-    sep: options.SepOption = None,
-    sheet: options.SheetOption = None,
-    alpha: options.AlphaOption = 0.05,
-    plot: options.PlotOption = None,
-    json: options.JsonOption = None,
-    report: options.ReportOption = None,
-    quiet: options.QuietOption = False,
-    notes: options.NotesOption = False,
-    methods_text: options.MethodsTextOption = False,
-) -> None:
-    """Compare rules by their predictions for observations they have not learnt from.
+        if target in names:
+            raise ValueError(f"--scores {target}: that is the target")
+        are_marks = loss in ("correct", "score")
+        if target is None and not are_marks:
+            raise ValueError(
+                "--target is missing: name the column with the true response; answers that are "
+                "marked right or wrong take --loss correct"
+            )
+        if target is not None and are_marks:
+            raise ValueError(
+                f"--target does not apply with --loss {loss}, whose columns show how good answers "
+                "are: leave it out"
+            )
+        smooth_metric = None if metric is None else named_smooth_metric(metric)
+        about_times = smooth_metric is not None and smooth_metric.of_survival
+        if event is None and about_times:
+            raise ValueError(
+                f"--event is missing: --metric {metric} is about survival times, so name the "
+                "column with 1 for an event and 0 for a censored time"
+            )
+        if event is not None and not about_times:
+            raise ValueError(
+                "--event is for metrics of survival times: pass --metric harrell, uno, 'auc(365)' "
+                "or 'brier(365)'"
+            )
+        if event is not None and event == target:
+            raise ValueError(f"--event {event}: that is the target, which is the time")
+        if self.fold is not None and self.fold in (target, *names):
+            column_words = "the true response" if self.fold == target else "a prediction"
+            raise ValueError(f"--fold {self.fold}: that is {column_words}")
+        lacking = [name for name in ("model", "item", "value") if getattr(self, name) is None]
+        if 0 < len(lacking) < 3:
+            raise ValueError(
+                f"--{lacking[0]} is missing: a table with a row for each model and item needs "
+                "--model, --item and --value, which name columns; --scores then names models"
+            )
+        if self.missing == "wrong" and not self._right_or_wrong:
+            raise ValueError(
+                "--missing wrong is for answers that are right or wrong, as with --loss correct "
+                "and zero_one: use --missing drop"
+            )
 
-    Nothing is fitted. One column gives the error of one rule, two their difference, more a
-    table of all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's,
-    other losses, and metrics such as F1, by the paired t test. With --fold the predictions
-    are those of one K-fold cross-validation.
+    def _complete(self, keys: dict[str, str]) -> "pd.DataFrame":
+        """A column for each rule and each key, without missing values."""
+        names, of_keys = self.names, {key: [name] for key, name in keys.items()}
+        if self.model is None or self.item is None or self.value is None:
+            table = self.table({**of_keys, "scores": names})
+        else:
+            of_items = {"item": items_of(self.item)}
+            table = self.table(
+                {**of_keys, "model": [self.model], "value": [self.value], **of_items}
+            )
+            columns = (self.model, self.item, self.value)
+            table = by_model(table, names, columns, list(keys.values()))
+        if self.loss == "correct":
+            table = marked(table, names, self.pos_label)
+        if self.missing == "wrong":
+            table = missing_as_wrong(table, names, self.target)
+        offered = self._right_or_wrong and table[names].isna().any(axis=None)
+        return without_gaps(
+            table,
+            [*keys.values(), *names],
+            "drop" if self.missing == "drop" else "raise",
+            WRONG_REMEDY if offered else RULES_REMEDY,
+        )
 
-    \b
-    Examples:
-      ucvtest predictions holdout.csv --target died --scores new,old
-      ucvtest predictions holdout.csv --target died --scores p_new,p_old \\
-          --loss auc --pos-label yes
-      ucvtest predictions holdout.csv --target died --scores new,old \\
-          --metric f1 --pos-label yes
-      ucvtest predictions holdout.csv --target days --event died \\
-          --scores new,old --metric uno
-      ucvtest predictions answers.csv --scores model --loss correct \\
-          --groups question
-      ucvtest predictions answers.csv --model model --item question \\
-          --value correct --scores new,old --loss correct
-      ucvtest predictions folds.csv --target died --scores p_new,p_old \\
-          --loss auc --fold fold
-      ucvtest predictions heart.csv --target died --scores new,old \\
-          --report heart.html
-    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors(predictions):
-        options.check_options(alpha, plot, json, report)
-        names = [name.strip() for name in scores.split(",")]
-        row_columns = {
-            "event": event,
-            "groups": groups,
-            "weight": weight,
-            "fold": fold,
-            "repeat": repeat,
-        }
-        form = Form(sep, sheet, missing, model, item, value)
-        losses = losses_of(data, target, names, (loss, metric), pos_label, form, row_columns)
+
+@dataclass(frozen=True, kw_only=True)
+class Predictions(Rules, Tested, Display):
+    r"""Compare rules by their predictions for observations they have not learnt from.
+
+    Nothing is fitted. One column gives the error of one rule, two their difference, more a table of
+    all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's, other losses, and
+    metrics such as F1, by the paired t test. With --fold the predictions are those of one K-fold
+    cross-validation.
+
+    Parameters
+    ----------
+    weight : COL
+        Column with the weight of each row.
+    test
+        hold_out (the paired t test, for one error rate the exact binomial one), mcnemar or delong;
+        with --fold also corrected_t and others. [default: mcnemar for error rates, delong for auc,
+        else hold_out, also for marked answers in groups; with --fold cross_validation_wald]
+
+    Examples
+    --------
+    ucvtest predictions holdout.csv --target died --scores new,old
+    ucvtest predictions holdout.csv --target died --scores p_new,p_old \
+        --loss auc --pos-label yes
+    ucvtest predictions holdout.csv --target died --scores new,old \
+        --metric f1 --pos-label yes
+    ucvtest predictions holdout.csv --target days --event died \
+        --scores new,old --metric uno
+    ucvtest predictions answers.csv --scores model --loss correct \
+        --groups question
+    ucvtest predictions answers.csv --model model --item question \
+        --value correct --scores new,old --loss correct
+    ucvtest predictions folds.csv --target died --scores p_new,p_old \
+        --loss auc --fold fold
+    ucvtest predictions heart.csv --target died --scores new,old \
+        --report heart.html
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    test: str = ""
+
+    def run(self) -> None:
+        """Test, and print the result."""
+        losses, names = self.losses(), self.names
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        of_folds = fold is not None
-        test_name = options.method_name(test) or default_test(losses, len(names), of_folds=of_folds)
+        of_folds = self.fold is not None
+        default_name = default_test(losses, len(names), of_folds=of_folds)
+        (test_name,) = listed_tests(self.test)[:1] if self.test else [default_name]
         admitted = {
             name: test_class
             for name, test_class in TESTS.items()
@@ -143,29 +282,17 @@ def predictions(
             raise ValueError(
                 f"--test {test_name} is not for {whom}: use one of {', '.join(admitted)}"
             )
-        if len(names) > 2:
-            if null_value is not None:
-                raise ValueError("--null-value is for one test of one or two rules")
-            adjusted = None if correction == "none" else correction
-            result_or_comparison: Any = uv.compare_losses(
-                losses,
-                test_name,
-                alternative=alternative,
-                correction=adjusted,
-                group_weight=group_weight,
-            )
-        else:
-            result_or_comparison = cls.from_losses(
-                losses,
-                *names,
-                null_value=null_value,
-                alternative=alternative,
-                group_weight=group_weight,
-            ).fit()
-        files = {"plot": plot, "json": json, "report": report}
-        show(
-            result_or_comparison, alpha, files, quiet=quiet, notes=notes, methods_text=methods_text
-        )
+        arguments: dict[str, Any] = {
+            "alternative": self.alternative,
+            "group_weight": self.group_weight,
+        }
+        if len(names) <= 2:
+            test = cls.from_losses(losses, *names, null_value=self.null_value, **arguments)
+            self.show(test.fit())
+            return
+        if self.null_value is not None:
+            raise ValueError("--null-value is for one test of one or two rules")
+        self.show(uv.compare_losses(losses, test_name, correction=self.adjusted, **arguments))
 
 
 def default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
@@ -179,91 +306,3 @@ def default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
     if metric.ranks_pairs:
         return "delong"
     return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"
-
-
-def losses_of(
-    data: Path,
-    target: str | None,
-    names: list[str],
-    loss_and_metric: tuple[options.RuleLossName | None, str | None],
-    pos_label: str | None,
-    form: Form,
-    row_columns: dict[str, str | None],
-) -> "Losses":
-    """The losses by --loss and --metric of a file.
-
-    `row_columns` are columns by the names of their options.
-    """
-    if not all(names) or len(set(names)) < len(names):
-        raise ValueError(f"--scores must name different columns, as in a,b; got {','.join(names)}")
-    if target in names:
-        raise ValueError(f"--scores {target}: that is the target")
-    loss, metric = loss_and_metric
-    options.check_truth(target, loss, metric)
-    options.check_event(row_columns["event"], target, metric)
-    if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
-        column_words = "the true response" if row_columns["fold"] == target else "a prediction"
-        raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
-    kept = {
-        option: name
-        for option, name in {"target": target, **row_columns}.items()
-        if name is not None
-    }
-    options.check_long(form.model, form.item, form.value)
-    right_or_wrong = loss in RIGHT_OR_WRONG and metric is None
-    if form.missing == "wrong" and not right_or_wrong:
-        raise ValueError(
-            "--missing wrong is for answers that are right or wrong, as with --loss correct and "
-            "zero_one: use --missing drop"
-        )
-    option_columns = [(f"--{option}", name) for option, name in kept.items()]
-    if form.model is None or form.item is None or form.value is None:
-        option_columns += [("--scores", name) for name in names]
-        table = read_table(data, option_columns, form.sep, form.sheet)
-    else:
-        option_columns += [("--model", form.model), ("--value", form.value)]
-        option_columns += [("--item", item) for item in form.items]
-        table = read_table(data, option_columns, form.sep, form.sheet)
-        table = by_model(table, names, form, kept)
-    if loss == "correct":
-        table = marked(table, names, pos_label)
-    if form.missing == "wrong":
-        table = missing_as_wrong(table, names, target)
-    offered = right_or_wrong and table[names].isna().any(axis=None)
-    table = without_gaps(
-        table,
-        [*kept.values(), *names],
-        "drop" if form.missing == "drop" else "raise",
-        WRONG_REMEDY if offered else RULES_REMEDY,
-    )
-
-    import ucvtest as uv
-
-    columns = {
-        option: None if name is None else table[name] for option, name in row_columns.items()
-    }
-    rules: dict[str, Any] = {name: table[name] for name in names}
-    y: Any = None if target is None else table[target]
-    if y is not None and columns["event"] is not None:
-        y = uv.survival(y, columns["event"])
-    groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))
-    repeat = columns.get("repeat")
-    if loss == "correct":
-        unused = ("weight", "fold", "repeat")
-        for option in unused:
-            if row_columns.get(option) is not None:
-                raise ValueError(f"--{option} does not apply with --loss correct: leave it out")
-        return uv.Losses.from_correct(rules, groups=groups)
-    label = pos_label
-    if pos_label is not None and target is not None:
-        label = as_label(pos_label, table[target].to_numpy())
-    return uv.Losses.from_predictions(
-        *(y, rules),
-        loss=loss,
-        metric=metric,
-        groups=groups,
-        pos_label=label,
-        sample_weight=weight,
-        fold=fold,
-        repeat=repeat,
-    )

@@ -128,8 +128,5 @@ def _types_in(array: np.ndarray) -> set[type]:
 def _kinds_of_columns(value: Any) -> set[str]:
     """Kinds of the types of an array or of the columns of a table; empty for anything else."""
     dtypes = getattr(value, "dtypes", getattr(value, "dtype", None))
-    return (
-        set()
-        if dtypes is None
-        else {getattr(column_dtype, "kind", "O") for column_dtype in np.ravel(dtypes)}
-    )
+    columns = () if dtypes is None else np.ravel(dtypes)
+    return {getattr(column_dtype, "kind", "O") for column_dtype in columns}

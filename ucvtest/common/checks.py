@@ -322,5 +322,5 @@ def check_workers(n_jobs: Any, batch_size: Any) -> None:
         raise ValueError(
             f"{arg('n_jobs')} must not be 0: use 1 for one worker, -1 for all processors"
         )
-    if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    if batch_size is not None:
+        at_least("batch_size", batch_size, 1)

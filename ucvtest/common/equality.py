@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class ByValue:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled; plain dictionaries can.
-        return _restored, (type(self), _thawed(_values(self)))
+        return partial(type(self), **_thawed(_values(self))), ()
 
 
 def same(value: Any, other_value: Any) -> bool:
@@ -49,9 +50,8 @@ def _same_arrays(array: np.ndarray, other_array: np.ndarray) -> bool:
         return False
     if array.dtype == object or other_array.dtype == object:
         return same(array.ravel().tolist(), other_array.ravel().tolist())
-    return np.array_equal(
-        array, other_array, equal_nan=array.dtype.kind in "fc" and other_array.dtype.kind in "fc"
-    )
+    have_nan = {array.dtype.kind, other_array.dtype.kind} <= {"f", "c"}
+    return np.array_equal(array, other_array, equal_nan=have_nan)
 
 
 def _is_opaque(value: Any) -> bool:
@@ -77,7 +77,3 @@ def _thawed(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_thawed, value))
     return value
-
-
-def _restored(cls: type, values: Mapping[str, Any]) -> Any:
-    return cls(**values)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Self
 
@@ -115,10 +116,7 @@ def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator
     if not (shows_bars if progress is None else progress):
         yield NoBar()
         return
-    if notebook:
-        from tqdm.auto import tqdm
-    else:
-        from tqdm import tqdm
+    tqdm = import_module("tqdm.auto" if notebook else "tqdm").tqdm
     options: dict[str, Any] = {} if progress else {"delay": 3.0}
     if not shows_bars:
         options = {"file": _Lines(sys.stderr), "mininterval": LINE_SECONDS}
@@ -239,12 +237,7 @@ class Execution:
         return replace(self, bar=NoBar(), progress=Progress())
 
     @classmethod
-    def of(
-        cls,
-        rng: Any,
-        n_jobs: int | None,
-        batch_size: int | None,
-    ) -> Self:
+    def of(cls, rng: Any, n_jobs: int | None, batch_size: int | None) -> Self:
         """Validate what a user passes."""
         check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)

@@ -61,7 +61,8 @@ def with_lines(notes: Iterable[str], lines: dict[str, list[Any]]) -> tuple[str, 
 def in_brief(notes: Sequence[str]) -> list[str]:
     """The lines that a printed result shows, and where to find the notes that it does not show."""
     lines: dict[str, Note] = {}
-    for note in sorted((note for note in notes if isinstance(note, Note)), key=_order):
+    with_line = [note for note in notes if isinstance(note, Note)]
+    for note in sorted(with_line, key=lambda note: -note.importance):
         if len(lines) < MOST_LINES:
             lines.setdefault(note.line, note)
     n_more, rest = len(notes) - len(lines), term(IN_FULL)
@@ -69,7 +70,3 @@ def in_brief(notes: Sequence[str]) -> list[str]:
         return [*lines, f"Notes in full: {rest}"] if lines else []
     more = " more" if lines else ""
     return [*lines, f"{n_more}{more} note{'s' if n_more > 1 else ''}: {rest}"]
-
-
-def _order(note: Note) -> int:
-    return -note.importance

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.results.summary_tables import MarkdownSummary
+    from ucvtest.results.summary_tables import TableSummary
 
 Correction = Literal[
     "holm",
@@ -498,7 +498,7 @@ class Comparison(Saved):
 
     def summary(
         self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
-    ) -> "MarkdownSummary":
+    ) -> "TableSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
 
         Markdown has everything, with or without `notes`.
@@ -514,9 +514,9 @@ class Comparison(Saved):
             lines of what a reader has to know, as in ``print(comparison)``.
         """
         from ucvtest.comparison.summary import tables
-        from ucvtest.results.summary_tables import MarkdownSummary
+        from ucvtest.results.summary_tables import TableSummary
 
-        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
+        return TableSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
     def notes_in_brief(self, rest: str = "summary(notes=True)") -> list[str]:
         """The lines below the verdict when it is printed: at most three notes, then how many more.

@@ -16,17 +16,12 @@ from ucvtest.inference.notes import POSITIVE_CLASS, is_reuse_note
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
-from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
     decimals_of,
-    escape_markdown,
-    hanging,
-    in_two_columns,
     is_missing,
     number_column,
-    wrapped_rows,
 )
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
@@ -222,49 +217,18 @@ def tables(
     if not notes and comparison.settings.get("alternative") == "two-sided":
         left_out.add("Alternative")
     fact_rows = [row for row in _fact_rows(comparison) if row[0] not in left_out]
-    grids = [
-        Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
-        Grid(in_two_columns(fact_rows), aligns="rlr"),
-        *_main_grids(comparison, alpha, fits=notes or len(comparison.fits) > 1),
-    ]
-    closing = partial(_closing, comparison, alpha, with_verdict=with_verdict, in_full=notes)
-    return Tables(grids, closing, partial(_markdown, comparison, alpha))
-
-
-def _markdown(comparison: Comparison, alpha: float) -> str:
-    """Verdict, tables, fits and notes as Markdown."""
-    statement_rows, fact_rows = _statements(comparison), _fact_rows(comparison)
-    sections = [
-        f"## {escape_markdown(_title(comparison))}",
-        f"**{escape_markdown(verdict(comparison, alpha))}**",
-    ]
-    for grid in _main_grids(comparison, alpha, fits=True):
-        sections += [f"### {escape_markdown(grid.title)}"] if grid.title else []
-        sections.append(grid.markdown())
-    sections.append(
-        Grid(
-            [list(pair) for pair in [*statement_rows[1:], *fact_rows]],
-            list(statement_rows[0]),
-            aligns="l",
-        ).markdown()
+    return Tables(
+        _title(comparison),
+        _statements(comparison),
+        fact_rows,
+        _main_grids(comparison, alpha, fits=notes or len(comparison.fits) > 1),
+        verdict(comparison, alpha),
+        with_verdict=with_verdict,
+        notes=all_notes(comparison),
+        in_full=notes,
+        fits=_fit_lines(comparison),
+        complete=None if notes else partial(tables, comparison, alpha, notes=True),
     )
-    notes = [*_fit_lines(comparison), *all_notes(comparison)]
-    sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
-    return "\n\n".join(sections) + "\n"
-
-
-def _closing(
-    comparison: Comparison, alpha: float, width: int, *, with_verdict: bool, in_full: bool
-) -> list[str]:
-    verdict_text = f"Verdict: {verdict(comparison, alpha)}" if with_verdict else ""
-    notes = all_notes(comparison)
-    if not in_full:
-        return closing_lines(verdict_text, notes, width, in_full=False)
-    lines = [*hanging(verdict_text, width), ""] if verdict_text else []
-    lines.append("Fits:")
-    for line in _fit_lines(comparison):
-        lines += hanging(line, width)
-    return [*lines, "", *closing_lines("", notes, width, in_full=True)]
 
 
 def _title(comparison: Comparison) -> str:

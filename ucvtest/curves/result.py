@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.results.summary_tables import GridSummary
+    from ucvtest.results.summary_tables import TableSummary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +68,7 @@ class Curve(CurveFields):
 
         return verdict(self)
 
-    def summary(self, *, notes: bool = False) -> "GridSummary":
+    def summary(self, *, notes: bool = False) -> "TableSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``.
 
         Parameters
@@ -77,9 +77,9 @@ class Curve(CurveFields):
             Whether all notes are shown, or at most three lines of what a reader has to know.
         """
         from ucvtest.curves.wording import tables
-        from ucvtest.results.summary_tables import GridSummary
+        from ucvtest.results.summary_tables import TableSummary
 
-        return GridSummary(tables(self, notes=notes))
+        return TableSummary(tables(self, notes=notes))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

@@ -1,19 +1,14 @@
 """A curve in words and tables."""
 
-from functools import partial
-
 import numpy as np
 
 from ucvtest.common.checks import check_switch
 from ucvtest.curves.band import Band
 from ucvtest.curves.fields import DIFFERENCE, CurveFields
-from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
-    in_two_columns,
     number_column,
-    wrapped_rows,
 )
 from ucvtest.results.wording import percent
 
@@ -75,13 +70,15 @@ def tables(curve: CurveFields, *, notes: bool = False) -> Tables:
         ("Points", str(len(curve.bands[0].x))),
     ]
     fact_rows += [(label, str(settings[name])) for name, label in OTHER_FACTS if name in settings]
-    grids = [
-        Grid(wrapped_rows([("Estimand", settings["estimand"])]), aligns="l", title=title),
-        Grid(in_two_columns(fact_rows), aligns="rlr"),
-        *(_points(band, settings["x"]) for band in curve.bands),
-    ]
-    verdict_text = f"Verdict: {answer}" if (answer := verdict(curve)) else ""
-    return Tables(grids, partial(closing_lines, verdict_text, curve.notes, in_full=notes))
+    return Tables(
+        title,
+        [("Estimand", settings["estimand"])],
+        fact_rows,
+        [_points(band, settings["x"]) for band in curve.bands],
+        verdict(curve),
+        notes=curve.notes,
+        in_full=notes,
+    )
 
 
 def _points(band: Band, x_name: str) -> Grid:

@@ -6,7 +6,6 @@ shell read and by which unknown arguments are refused; `documented` adds the par
 """
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
@@ -14,6 +13,7 @@ from typing import Annotated, Any, TypedDict, Unpack, get_args, get_origin, get_
 
 import numpy as np
 
+from ucvtest.common import docstrings
 from ucvtest.common.checks import P, R, named_options
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
@@ -90,9 +90,9 @@ def documented(own: str | None, base: str | None, function: Callable[..., Any]) 
     # Python leaves docstrings out with -OO.
     if own is None or base is None:
         return own
-    sections, of_base = _sections(own), _sections(base)
-    described = _parameters(of_base.get("Parameters", ""))
-    described |= _parameters(sections.get("Parameters", ""))
+    sections, of_base = docstrings.sections(own), docstrings.sections(base)
+    described = docstrings.parameters(of_base.get("Parameters", ""))
+    described |= docstrings.parameters(sections.get("Parameters", ""))
     names = [name for name in inspect.signature(function).parameters if name in described]
     paragraphs = [
         ", ".join(together) + text for text, together in groupby(names, described.__getitem__)
@@ -103,20 +103,3 @@ def documented(own: str | None, base: str | None, function: Callable[..., Any]) 
     sections = {**shared, **sections, "Parameters": shared["Parameters"]}
     parts = [f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items()]
     return "\n\n".join([summary, *parts])
-
-
-def _sections(text: str) -> dict[str, str]:
-    """The sections of a docstring by their titles; the text before the first stands at ""."""
-    summary, *titled = re.split(r"^(\w+)\n---+\n", inspect.cleandoc(text), flags=re.MULTILINE)
-    titles, texts = titled[::2], titled[1::2]
-    return {"": summary.strip(), **dict(zip(titles, map(str.strip, texts), strict=True))}
-
-
-def _parameters(section: str) -> dict[str, str]:
-    """What stands behind each name: its type and its description."""
-    described = {}
-    for paragraph in re.split(r"\n(?=\S)", section):
-        header = re.split(r" : |\n", paragraph, maxsplit=1)[0]
-        for name in header.split(", "):
-            described[name.strip("*")] = paragraph[len(header) :]
-    return described

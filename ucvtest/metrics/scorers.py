@@ -173,17 +173,16 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None, weights: Any
     ValueError
         If two are given, or the score or metric is unknown.
     """
+    arguments = {"loss": loss, "scoring": scoring, "metric": metric}
+    named = [arg(name) for name, value in arguments.items() if value is not None]
+    if len(named) > 1:
+        raise ValueError(f"{named[0]} and {named[1]} exclude each other: pass one of them")
     if metric is not None:
-        other = "loss" if loss is not None else "scoring" if scoring is not None else None
-        if other is not None:
-            raise ValueError(f"{other} and metric exclude each other: pass one of them")
         canonical_metric = canonical(metric_or_loss(metric))
         refuse_of_folds(canonical_metric)
         return canonical_metric
     if scoring is None:
         return canonical(loss)
-    if loss is not None:
-        raise ValueError(f"{arg('loss')} and {arg('scoring')} exclude each other: pass one of them")
     if isinstance(scoring, str) and scoring in MEANS:
         return MEANS[scoring]
     if is_scorer_function(scoring):

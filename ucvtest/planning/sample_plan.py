@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,15 +14,11 @@ from ucvtest.common.words import arg
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
-from ucvtest.results.summary import closing_lines
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
-    escape_markdown,
-    in_two_columns,
     number_column,
     number_text,
-    wrapped_rows,
 )
 from ucvtest.results.wording import percent
 
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.results.summary_tables import MarkdownSummary
+    from ucvtest.results.summary_tables import TableSummary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +130,7 @@ class SamplePlan(Saved):
         """The answer in words."""
         return verdict(self)
 
-    def summary(self, *, with_verdict: bool = True, notes: bool = False) -> "MarkdownSummary":
+    def summary(self, *, with_verdict: bool = True, notes: bool = False) -> "TableSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
 
         ``as_markdown`` has everything, with or without `notes`.
@@ -147,9 +142,9 @@ class SamplePlan(Saved):
         notes : bool
             Whether all notes are shown, or at most three lines of what a reader has to know.
         """
-        from ucvtest.results.summary_tables import MarkdownSummary
+        from ucvtest.results.summary_tables import TableSummary
 
-        return MarkdownSummary(tables(self, with_verdict=with_verdict, notes=notes))
+        return TableSummary(tables(self, with_verdict=with_verdict, notes=notes))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:
@@ -256,26 +251,16 @@ def tables(plan: SamplePlan, *, with_verdict: bool = True, notes: bool = False) 
     """Tables of the question and of the predictions."""
     check_switch("with_verdict", with_verdict)
     check_switch("notes", notes)
-    statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
-    fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
-    verdict_text = f"Verdict: {verdict(plan)}" if with_verdict else ""
-    closing = partial(closing_lines, verdict_text, plan.notes, in_full=notes)
-    grids = [statement_grid, fact_grid, _predictions(plan)]
-    return Tables(grids, closing, partial(_markdown, plan))
-
-
-def _markdown(plan: SamplePlan) -> str:
-    """Verdict, tables and notes as Markdown."""
-    fact_rows = [list(pair) for pair in (*_statements(plan), *_fact_rows(plan))]
-    notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
-    sections = [
-        f"## {TITLE}",
-        f"**{escape_markdown(verdict(plan))}**",
-        _predictions(plan).markdown(),
-        Grid(fact_rows[1:], fact_rows[0], aligns="l").markdown(),
-        f"### Notes\n\n{notes}",
-    ]
-    return "\n\n".join(sections) + "\n"
+    return Tables(
+        TITLE,
+        _statements(plan),
+        _fact_rows(plan),
+        [_predictions(plan)],
+        verdict(plan),
+        with_verdict=with_verdict,
+        notes=plan.notes,
+        in_full=notes,
+    )
 
 
 def _statements(plan: SamplePlan) -> list[tuple[str, str]]:

@@ -83,13 +83,13 @@ class _MarginResult(Saved):
 
     def summary(self, *, with_verdict: bool = True) -> "Summary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
-        from ucvtest.results.summary_tables import GridSummary
+        from ucvtest.results.summary_tables import TableSummary
 
         check_switch("with_verdict", with_verdict)
-        return GridSummary(self._tables(with_verdict=with_verdict))
+        return TableSummary(self._tables(with_verdict=with_verdict))
 
     def _tables(self, *, with_verdict: bool) -> "Tables":
-        from ucvtest.results.text_tables import Grid, Tables, hanging, wrapped_rows
+        from ucvtest.results.text_tables import Tables
 
         rows = [
             *self._numbers,
@@ -99,10 +99,7 @@ class _MarginResult(Saved):
             ("Estimand", self.estimand),
             ("From", self.method),
         ]
-        return Tables(
-            [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
-            lambda width: hanging(f"Verdict: {self.verdict}", width) if with_verdict else [],
-        )
+        return Tables(self.title, rows, verdict=self.verdict, with_verdict=with_verdict)
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())

@@ -380,9 +380,9 @@ class TestResult(Saved):
             lines of what a reader has to know, as in ``print(result)``.
         """
         from ucvtest.results.summary import tables
-        from ucvtest.results.summary_tables import MarkdownSummary
+        from ucvtest.results.summary_tables import TableSummary
 
-        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
+        return TableSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
     def notes_in_brief(self, rest: str = "summary(notes=True)") -> list[str]:
         """The lines below the verdict when it is printed: at most three notes, then how many more.

@@ -81,20 +81,7 @@ class JointEstimates(ByValue):
     def adjusted(self, results: Mapping[Pair, TestResult] | ResultColumns) -> list[float]:
         """Step-down p-values of differences; NaN if there is none, which counts as p = 1."""
         columns = ResultColumns.of(results)
-        statistics = columns.statistic.copy()
-        if math.isinf(self.df):
-            has_df = np.flatnonzero(columns.df > 0)
-            statistics[has_df] = [
-                as_normal(statistic, df)
-                for statistic, df in zip(
-                    statistics[has_df].tolist(), columns.df[has_df].tolist(), strict=True
-                )
-            ]
-        statistics[np.isnan(columns.pvalue)] = math.nan
-        adjusted_pvalues = self.errors.stepdown(
-            statistics, self._places(columns.pairs), columns.first.alternative
-        )
-        return _within_bounds(adjusted_pvalues, columns.pvalue)
+        return _adjusted(self.errors, self.df, columns, self._places(columns.pairs))
 
     def critical(
         self, results: Mapping[Pair, TestResult] | ResultColumns, alpha: float
@@ -228,19 +215,9 @@ class JointStatistics(ByValue):
 
     def adjusted(self, results: Sequence[TestResult]) -> list[float]:
         """Step-down p-values; NaN if there is none, which counts as 1."""
-        pvalues = np.array([result.pvalue for result in results])
-        statistics = np.array(
-            [
-                as_normal(result.statistic, result.df)
-                if math.isinf(self.df) and result.df > 0
-                else result.statistic
-                for result in results
-            ]
-        )
-        statistics[np.isnan(pvalues)] = math.nan
-        places = [(position,) for position in range(len(results))]
-        adjusted_pvalues = self.errors.stepdown(statistics, places, results[0].alternative)
-        return _within_bounds(adjusted_pvalues, pvalues)
+        numbered = {("", str(place)): result for place, result in enumerate(results)}
+        places = [(place,) for place in range(len(results))]
+        return _adjusted(self.errors, self.df, ResultColumns.of(numbered), places)
 
     def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
         """Intervals that all contain their true values with probability 1 - alpha."""
@@ -260,6 +237,20 @@ class JointStatistics(ByValue):
         with reading("comparison"):
             field_values = {name: from_plain(value) for name, value in data.items()}
             return cls(**{**field_values, "keys": tuple(map(tuple, field_values["keys"]))})
+
+
+def _adjusted(
+    errors: MultivariateT, df: float, columns: ResultColumns, places: Sequence[tuple[int, ...]]
+) -> list[float]:
+    """Step-down p-values of results whose errors are jointly distributed with `df`."""
+    statistics = columns.statistic.copy()
+    if math.isinf(df):
+        has_df = np.flatnonzero(columns.df > 0)
+        pairs = zip(statistics[has_df].tolist(), columns.df[has_df].tolist(), strict=True)
+        statistics[has_df] = [as_normal(*statistic_and_df) for statistic_and_df in pairs]
+    statistics[np.isnan(columns.pvalue)] = math.nan
+    simulated = errors.stepdown(statistics, places, columns.first.alternative)
+    return _within_bounds(simulated, columns.pvalue)
 
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:

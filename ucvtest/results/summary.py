@@ -10,11 +10,10 @@ p-value, and no standard error or interval to show.
 """
 
 import math
-from collections.abc import Sequence
 from functools import partial
 
 from ucvtest.common.checks import check_switch
-from ucvtest.common.notes import Note, in_brief
+from ucvtest.common.notes import Note
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha, quiet_interval
 from ucvtest.results.result import TestResult
@@ -22,13 +21,9 @@ from ucvtest.results.text_tables import (
     Grid,
     Tables,
     decimals_of,
-    escape_markdown,
-    hanging,
-    in_two_columns,
     is_missing,
     number_column,
     number_text,
-    wrapped_rows,
 )
 from ucvtest.results.wording import (
     direction,
@@ -70,57 +65,18 @@ def tables(
             left_out.add("Alternative")
         statements = _brief_statements(result)
         fact_rows = [row for row in fact_rows if row[0] not in left_out]
-    grids = [
-        Grid(wrapped_rows(statements), aligns="l", title=result.method),
-        Grid(in_two_columns(fact_rows), aligns="rlr"),
-        _main_grid(result, alpha),
-        *_further_grids(result, alternatives=notes),
-    ]
-    closing = partial(
-        closing_lines,
-        f"Verdict: {verdict(result, alpha)}" if with_verdict else "",
-        all_notes(result, alpha),
+    return Tables(
+        result.method,
+        statements,
+        fact_rows,
+        [_main_grid(result, alpha), *_further_grids(result, alternatives=notes)],
+        verdict(result, alpha),
+        with_verdict=with_verdict,
+        notes=all_notes(result, alpha),
         in_full=notes,
+        settings=result.settings,
+        complete=None if notes else partial(tables, result, alpha, notes=True),
     )
-    return Tables(grids, closing, partial(_markdown, result, alpha))
-
-
-def closing_lines(
-    verdict_text: str, notes: Sequence[str], width: int, *, in_full: bool
-) -> list[str]:
-    """The verdict, and below it all notes, or those that a reader has to know."""
-    lines = hanging(verdict_text, width) if verdict_text else []
-    printed_notes = notes if in_full else in_brief(notes)
-    if not printed_notes:
-        return lines
-    lines += [""] if lines else []
-    if not in_full:
-        # Names of tests can make a line longer than the tables.
-        return [*lines, *(part for line in printed_notes for part in hanging(line, width))]
-    lines.append("Notes:")
-    for index, note in enumerate(printed_notes, start=1):
-        lines += hanging(f"[{index}] {note}", width)
-    return lines
-
-
-def _markdown(result: TestResult, alpha: float) -> str:
-    """Verdict, tables, notes and settings as Markdown."""
-    fact_rows = [*_statements(result), *_fact_rows(result)]
-    sections = [
-        f"## {escape_markdown(result.method)}",
-        f"**{escape_markdown(verdict(result, alpha))}**",
-        # Upright, so that a narrow page shows all of it.
-        _main_grid(result, alpha).transposed().markdown(),
-        Grid([list(pair) for pair in fact_rows[1:]], list(fact_rows[0]), aligns="l").markdown(),
-    ]
-    for grid in _further_grids(result, alternatives=True):
-        sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
-    if notes := all_notes(result, alpha):
-        sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
-    if result.settings:
-        rows = [[name, repr(value)] for name, value in result.settings.items()]
-        sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
-    return "\n\n".join(sections) + "\n"
 
 
 def _statements(result: TestResult) -> list[tuple[str, str]]:
@@ -210,7 +166,7 @@ def _main_grid(result: TestResult, alpha: float) -> Grid:
     sign = "/" if result.contrast == "ratio" else "-"
     names = [f"first {sign} second" if direction(result) else "learner", "Monte-Carlo s.e."]
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
-    return Grid(rows if simulated else rows[:1], ["", *columns])
+    return Grid(rows if simulated else rows[:1], ["", *columns], upright=True)
 
 
 def _further_grids(result: TestResult, *, alternatives: bool) -> list[Grid]:

@@ -3,13 +3,13 @@
 import copy
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
-from ucvtest.results.text_tables import Grid, Tables
+from ucvtest.results.text_tables import Grid, Tables, width_of
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -31,8 +31,8 @@ LATEX = {
 SIDE = {"l": "left", "r": "right"}
 
 
-class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
-    """A statsmodels Summary made of grids.
+class TableSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
+    """A statsmodels Summary, also as Markdown.
 
     Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"), as
     do its tables, and keeps the titles of all tables in LaTeX.
@@ -40,11 +40,16 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
-        self._markdown = tables.markdown
+        grids = tables.laid_out()
         # All are as wide as the widest.
-        width = tables.width
-        self.tables = [_table(grid, width) for grid in tables.grids]
+        width = width_of(grids)
+        self.tables = [_table(grid, width) for grid in grids]
         self.add_extra_txt(tables.lines_below(width))
+        self._printed = tables
+
+    def as_markdown(self) -> str:
+        """Verdict, tables and notes as Markdown, in full."""
+        return self._printed.as_markdown()
 
     def as_html(self) -> str:
         """Tables and text as HTML."""
@@ -73,15 +78,6 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
         return paragraphs
 
 
-class MarkdownSummary(GridSummary):
-    """The same, also as Markdown."""
-
-    def as_markdown(self) -> str:
-        """Verdict, tables and notes as Markdown."""
-        assert self._markdown is not None
-        return self._markdown()
-
-
 class _Table(SimpleTable):  # type: ignore[misc]  # statsmodels has no types
     """A table of statsmodels whose title and cells are text, whatever they look like."""
 
@@ -102,12 +98,12 @@ class _Table(SimpleTable):  # type: ignore[misc]  # statsmodels has no types
         return table
 
 
-def _table(grid: Grid, width: int) -> SimpleTable:
-    """The table of statsmodels, as wide as is asked for."""
+def _table(grid: Grid, width: int = 0) -> _Table:
+    """The table of statsmodels, as wide as it has to be."""
     text_format = {
         "table_dec_above": "=",
         "table_dec_below": "=",
-        "colwidths": grid.spread(width),
+        "colwidths": grid.spread(max(width, grid.width)),
         "data_aligns": grid.aligns,
         "header_align": "r",
         "title_align": "c",
@@ -131,10 +127,10 @@ def _table(grid: Grid, width: int) -> SimpleTable:
 
 def page(above: Sequence[str], grids: Sequence[Grid]) -> str:
     """Paragraphs and tables as HTML for notebooks; names stay text."""
-    return _html(above, [_table(grid, grid.width) for grid in grids], [])
+    return _html(above, list(map(_table, grids)), [])
 
 
-def _html(above: Iterable[str], tables: Iterable[Any], below: Iterable[str]) -> str:
+def _html(above: Sequence[str], tables: Sequence[Any], below: Sequence[str]) -> str:
     first, last = (
         [f"<p>{html.escape(paragraph)}</p>" for paragraph in texts] for texts in (above, below)
     )

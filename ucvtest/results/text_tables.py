@@ -1,4 +1,4 @@
-"""Tables of text and numbers, as statsmodels sets them in plain text.
+"""Tables and the words around them, in plain text as statsmodels sets it, and in Markdown.
 
 See `summary_tables` for its own tables, which are imported where these become HTML or LaTeX.
 """
@@ -6,21 +6,27 @@ See `summary_tables` for its own tables, which are imported where these become H
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from ucvtest.common.notes import in_brief
 
 WIDTH = 78
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table before it gets its width: the first cell of each row is the row's name."""
+    """A table before it gets its width: the first cell of each row is the row's name.
+
+    One that is `upright` has its rows as columns in Markdown, so that a narrow page shows it all.
+    """
 
     rows: list[list[str]]
     header: list[str] | None = None
     title: str = ""
     aligns: str = "r"
+    upright: bool = False
 
     @property
     def _widths(self) -> list[int]:
@@ -54,18 +60,17 @@ class Grid:
         title = [self.title.center(len(rule))] if self.title else []
         return [*title, rule, *lines, rule]
 
-    def transposed(self) -> "Grid":
-        """Rows as columns."""
-        header, *rows = (list(column) for column in zip(self.header or [], *self.rows, strict=True))
-        return Grid(rows, header, self.title, self.aligns)
-
     def markdown(self) -> str:
         """The table with pipes."""
         header = self.header or [""] * len(self.rows[0])
+        rows = self.rows
+        if self.upright:
+            header, *rows = (list(column) for column in zip(header, *rows, strict=True))
         alignment_row = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
         alignment_row += alignment_row[-1:] * (len(header) - len(alignment_row))
-        lines = [header, alignment_row, *self.rows]
-        cells = ([escape_markdown(cell) for cell in line] for line in lines)
+        cells = (
+            [escape_markdown(cell) for cell in line] for line in (header, alignment_row, *rows)
+        )
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
@@ -76,29 +81,105 @@ def _line(cells: Iterable[str], widths: Iterable[int], aligns: Iterable[str]) ->
     )
 
 
+Pairs = Sequence[tuple[str, str]]
+"""Labels and what stands behind them."""
+
+
 @dataclass(frozen=True)
 class Tables:
-    """Tables below each other, and the lines below them for their common width.
+    """All that is printed of an outcome, before it gets its form.
 
-    `markdown` makes the same in Markdown; None if there is no such form.
+    Parameters
+    ----------
+    title : str
+    statements : pairs of str
+        In words, below each other.
+    fact_rows : pairs of str
+        Numbers and names, side by side.
+    grids : sequence of Grid
+        The numbers.
+    verdict : str
+        The answer in words; below the tables unless it is said elsewhere.
+    with_verdict : bool
+    notes : sequence of str
+    in_full : bool
+        Whether all notes are printed, or the few lines that a reader has to know.
+    fits : sequence of str
+        Lines about the fits, which are printed in full only.
+    settings : mapping
+        Those that Markdown lists.
+    complete : callable, optional
+        Makes the same in full, which Markdown always is.
     """
 
-    grids: Sequence[Grid]
-    lines_below: Callable[[int], list[str]]
-    markdown: Callable[[], str] | None = None
+    title: str
+    statements: Pairs = ()
+    fact_rows: Pairs = ()
+    grids: Sequence[Grid] = ()
+    verdict: str = ""
+    with_verdict: bool = True
+    notes: Sequence[str] = ()
+    in_full: bool = True
+    fits: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    complete: Callable[[], Any] | None = None
 
-    @property
-    def width(self) -> int:
-        """That of the widest."""
-        return max(WIDTH, *(grid.width for grid in self.grids))
+    def laid_out(self) -> list[Grid]:
+        """All tables, those of words first."""
+        words = []
+        if self.statements:
+            words.append(Grid(wrapped_rows(self.statements), aligns="l", title=self.title))
+        if self.fact_rows:
+            words.append(Grid(in_two_columns(self.fact_rows), aligns="rlr"))
+        return [*words, *self.grids]
 
     def as_text(self) -> str:
         """All as text."""
-        width = self.width
+        grids = self.laid_out()
+        width = width_of(grids)
         # One rule stands between two tables.
-        lines = [line for grid in self.grids for line in grid.lines(width)[:-1]]
-        lines.append(self.grids[-1].lines(width)[-1])
+        lines = [line for grid in grids for line in grid.lines(width)[:-1]]
+        lines.append(grids[-1].lines(width)[-1])
         return "\n".join([*lines, "", *(self.lines_below(width) or [""])])
+
+    def lines_below(self, width: int) -> list[str]:
+        """The verdict, the fits, and all notes or those that a reader has to know."""
+        blocks = []
+        if self.verdict and self.with_verdict:
+            blocks.append([f"Verdict: {self.verdict}"])
+        if self.in_full:
+            numbered = [f"[{number}] {note}" for number, note in enumerate(self.notes, start=1)]
+            blocks += [["Fits:", *self.fits]] if self.fits else []
+            blocks += [["Notes:", *numbered]] if numbered else []
+        elif brief := in_brief(self.notes):
+            # Names of tests can make a line longer than the tables.
+            blocks.append(brief)
+        wrapped = ([line for text in block for line in hanging(text, width)] for block in blocks)
+        return [line for block in wrapped for line in ("", *block)][1:]
+
+    def as_markdown(self) -> str:
+        """All as Markdown, in full: verdict, tables, notes and settings."""
+        if self.complete is not None:
+            return str(self.complete().as_markdown())
+        sections = [f"## {escape_markdown(self.title)}"]
+        sections += [f"**{escape_markdown(self.verdict)}**"] if self.verdict else []
+        pairs = [list(pair) for pair in (*self.statements, *self.fact_rows)]
+        grids = [*self.grids, *([Grid(pairs[1:], pairs[0], aligns="l")] if pairs else [])]
+        for grid in grids:
+            title = grid.title if grid.title != self.title else ""
+            sections += [f"### {escape_markdown(title)}"] if title else []
+            sections.append(grid.markdown())
+        notes = [f"- {escape_markdown(note)}" for note in (*self.fits, *self.notes)]
+        sections += ["### Notes", "\n".join(notes)] if notes else []
+        if self.settings:
+            rows = [[name, repr(value)] for name, value in self.settings.items()]
+            sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
+        return "\n\n".join(sections) + "\n"
+
+
+def width_of(grids: Iterable[Grid]) -> int:
+    """That of the widest."""
+    return max(WIDTH, *(grid.width for grid in grids))
 
 
 def hanging(paragraph: str, width: int) -> list[str]:

@@ -1243,6 +1243,7 @@ PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 
 
 GIVEN = "rules.csv --target y --scores"
+DAYS = "predictions rules.csv --target days --scores"
 
 IN_SHELL_ALONE = [
     ("FILE", "smal.csv", "small.csv", "compare smal.csv --target y --learner lda"),
@@ -1254,7 +1255,7 @@ IN_SHELL_ALONE = [
     ("FILE", "small.csv", "no column left", f"{MADE} --drop a,b"),
     ("groups", "hospital", "no such column", f"{MADE} --groups hospital"),
     ("groups", "y", "target", f"{MADE} --groups y"),
-    ("group-weight", "", "without --groups", f"{MADE} --group-weight row"),
+    ("group-weight", "row", "pass --groups", f"{MADE} --group-weight row"),
     ("scores", "y", "target", f"predictions {GIVEN} y"),
     ("scores", "a,a", "different columns", f"predictions {GIVEN} a,a"),
     ("scores", "a", "two columns", f"gate {GIVEN} a --margin 0.1"),
@@ -1268,18 +1269,8 @@ IN_SHELL_ALONE = [
     ("margin", "", "add --other", f"{MADE} --margin 0.1"),
     ("margin", "five_by_two_f", "another --test", f"{PAIR} --margin 0.1 --test five_by_two_f"),
     ("event", "", "missing", "predictions rules.csv --target days --scores p --metric harrell"),
-    (
-        "event",
-        "",
-        "--metric harrell",
-        "predictions rules.csv --target days --scores p --event died",
-    ),
-    (
-        "event",
-        "days",
-        "target",
-        "predictions rules.csv --target days --scores p --event days --metric uno",
-    ),
+    ("event", "", "--metric harrell", f"{DAYS} p --event died"),
+    ("event", "days", "target", f"{DAYS} p --event days --metric uno"),
     (
         "event",
         "x",
@@ -1321,12 +1312,7 @@ IN_SHELL_ALONE = [
     ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
     ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
     ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
-    (
-        "FILE",
-        "event contains 1 and 2",
-        "make it 0 and 1",
-        "predictions rules.csv --target days --scores p --event status --metric uno",
-    ),
+    ("FILE", "event contains 1 and 2", "make it 0 and 1", f"{DAYS} p --event status --metric uno"),
     ("null-value", "AUC can have", "change it", f"predictions {GIVEN} p --loss auc --null-value 2"),
     ("scoring", "--metric", "exclude each other", f"{PAIR} --metric f1 --scoring r2"),
     ("metric", "f1", "use --test", f"{PAIR} --metric f1 --test mcnemar"),

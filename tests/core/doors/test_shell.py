@@ -15,12 +15,7 @@ from typer.testing import CliRunner
 import ucvtest as uv
 from ucvtest import cli
 from ucvtest.cli.catalogue import EXAMPLE
-from ucvtest.cli.options import (
-    complete_learner,
-    complete_test,
-    listed_learners,
-    listed_metrics,
-)
+from ucvtest.cli.names import complete_learner, complete_test, listed_learners, listed_metrics
 from ucvtest.data.files import read_table
 
 TABLE = pd.read_csv(EXAMPLE)
@@ -184,6 +179,15 @@ def test_lists_have_commas():
     assert listed_metrics(["f1,mcc", "fbeta(2),recall"]) == ["f1", "mcc", "fbeta(2)", "recall"]
     assert complete_learner("lo") == ["logistic"]
     assert complete_test("corr") == ["corrected_t"]
+
+
+def test_a_ratio_is_recommended_as_in_python(folder):
+    line = "compare example.csv --target ill --learner lda --other majority --contrast ratio"
+    found = json.loads(typed(f"{line} --loss log --drop model_a,model_b --json -").stdout)
+    data = TABLE.drop(columns=["ill", "model_a", "model_b"]), TABLE["ill"]
+    expected = uv.compare(*data, ["lda", "majority"], loss="log", contrast="ratio", rng=0).result()
+    assert found["estimate"] == pytest.approx(expected.estimate, rel=1e-12)
+    assert (found["n_fits"], found["notes"][-1]) == (expected.n_fits, expected.notes[-1])
 
 
 def test_a_report_is_one_page_with_its_picture(folder):

@@ -30,8 +30,8 @@ import ucvtest as uv
 from ucvtest import cli
 from ucvtest.advice.advise import Goal
 from ucvtest.advice.configured_tests import About
-from ucvtest.cli import catalogue, compare, options, select
-from ucvtest.cli.files import read
+from ucvtest.cli import catalogue, compare, report, select
+from ucvtest.cli.files import LossName, Sample
 from ucvtest.comparison.comparison import Correction
 from ucvtest.data.files import read_table
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
@@ -403,7 +403,7 @@ def test_bad_files(tmp_path: Path, name: str) -> None:
 
 
 def test_what_is_not_installed_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "find_spec", lambda name: None)
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
     monkeypatch.setattr("ucvtest.data.files.find_spec", lambda name: None)
     assert "pip install 'ucvtest[plot]'" in typed(f"{ONE} --plot a.png").stderr
     (folder / "a.parquet").write_bytes(b"PAR1")
@@ -418,7 +418,7 @@ def test_encoding_before_the_splits_is_that_of_a_pipeline(tmp_path: Path, learne
     table.loc[7, "ward"] = "once"
     table["ill"] = (table["x"] + (table["ward"] == "a") + rng.normal(size=60) > 0).astype(int)
     table.to_csv(tmp_path / "wards.csv", index=False)
-    encoded, y, _ = read(tmp_path / "wards.csv", "ill", [], one_hot=True)
+    encoded, y, *_ = Sample(data=tmp_path / "wards.csv", target="ill", one_hot=True).read()
     encoder = OneHotEncoder(handle_unknown="ignore", drop="first", sparse_output=False)
     columns = make_column_transformer((encoder, ["ward"]), remainder="passthrough")
     before = uv.evaluate(learner, encoded, y, 10, rng=0)
@@ -654,7 +654,7 @@ def test_a_warning_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     def warn(*_: Any, **__: Any) -> None:
         warnings.warn("look here", uv.UcvtestWarning, stacklevel=1)
 
-    monkeypatch.setattr(compare, "show", warn)
+    monkeypatch.setattr(report.Display, "show", warn)
     assert typed(QUICK).stderr == "Warning: look here\n"
 
 
@@ -662,12 +662,12 @@ def test_a_warning_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert get_args(options.LossName) == (*LOSSES, "auc")
-    assert get_args(options.CorrectionName) == (*get_args(Correction), "none")
-    assert get_args(options.AlternativeName) == ALTERNATIVES
-    assert get_args(options.ContrastName) == get_args(Contrast)
-    assert set(get_args(options.IntervalName)) == set(get_args(IntervalName))
-    assert get_args(options.VarianceName) == get_args(Variance)
+    assert get_args(LossName) == (*LOSSES, "auc")
+    assert get_args(compare.CorrectionName) == (*get_args(Correction), "none")
+    assert get_args(compare.AlternativeName) == ALTERNATIVES
+    assert get_args(compare.ContrastName) == get_args(Contrast)
+    assert set(get_args(compare.IntervalName)) == set(get_args(IntervalName))
+    assert get_args(compare.VarianceName) == get_args(Variance)
     assert get_args(select.CriterionName) == get_args(Criterion)
     helped = typed("advise --help").stdout
     assert [each for each in (*get_args(Goal), *get_args(About)) if each not in helped] == []

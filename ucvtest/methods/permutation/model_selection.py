@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.results.summary_tables import MarkdownSummary
+    from ucvtest.results.summary_tables import TableSummary
 
 NAMES: Mapping[str, str] = {
     "permutation": "permutation estimate",
@@ -110,16 +110,10 @@ class ModelSelection(Saved):
         chosen_name = self.names[self.choices[self.criterion]]
         return f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {chosen_name}"
 
-    def summary(self) -> "MarkdownSummary":
+    def summary(self) -> "TableSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
-        from ucvtest.results.summary_tables import MarkdownSummary
-        from ucvtest.results.text_tables import (
-            Grid,
-            Tables,
-            escape_markdown,
-            hanging,
-            number_column,
-        )
+        from ucvtest.results.summary_tables import TableSummary
+        from ucvtest.results.text_tables import Grid, Tables, number_column
 
         columns = {"complexity": self.complexity, **self.columns}
         if self.settings["complexity"] == BY_NUMBER:
@@ -134,16 +128,7 @@ class ModelSelection(Saved):
         ]
         title = "Model selection"
         grid = Grid(rows, ["", *columns, "chosen by"], title)
-
-        def lines_below(width: int) -> list[str]:
-            sentences = (self.verdict, *self.notes)
-            return [line for sentence in sentences for line in hanging(sentence, width)]
-
-        def markdown() -> str:
-            sections = [f"## {title}", f"**{escape_markdown(self.verdict)}**", grid.markdown()]
-            return "\n\n".join([*sections, *map(escape_markdown, self.notes)]) + "\n"
-
-        return MarkdownSummary(Tables([grid], lines_below, markdown))
+        return TableSummary(Tables(title, grids=[grid], verdict=self.verdict, notes=self.notes))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -5,10 +5,12 @@ import math
 import pickle
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from statsmodels.iolib.summary import Summary
 
+import ucvtest as uv
 from tests.support.results import sample_result
 from ucvtest.common.notes import Note
 from ucvtest.results.result import TestResult
@@ -334,10 +336,28 @@ def test_markdown_has_verdict_tables_and_settings() -> None:
     assert {line.count("|") for line in lines if line.startswith("| jackknife")} == {7}
 
 
-def test_summary_is_a_statsmodels_summary() -> None:
-    assert isinstance(PAIR.summary(), Summary)
-    assert str(PAIR.summary()) == PAIR.summary().as_text()
-    assert PAIR.summary().as_csv().splitlines()[1].startswith("Learners:")
+LOSSES = uv.Losses.from_predictions([0, 1] * 9, {"new": [0, 1] * 9, "old": [0, 1, 1] * 6})
+OUTCOMES = {
+    "pair": PAIR,
+    "single": SINGLE,
+    "negative": NEGATIVE,
+    "comparison": uv.compare_losses(LOSSES, ["mcnemar", "hold_out"]),
+    "equivalence": PAIR.equivalence(-1, 1),
+    "noninferiority": PAIR.noninferiority(0.1),
+    "plan": uv.plan(LOSSES, None, "new", "old", difference=0.2),
+    "curve": uv.curves.calibration([0, 1] * 9, {"p": [0.1, 0.7, 0.4] * 6}),
+}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
+def test_every_outcome_has_a_summary_of_statsmodels_in_all_forms(outcome: Any) -> None:
+    summary = outcome.summary()
+    assert isinstance(summary, Summary)
+    # Without the tables of statsmodels, whose import takes longer than a test.
+    assert str(outcome) == str(summary) == summary.as_text()
+    title = str(outcome).split()[0]
+    forms = [getattr(summary, f"as_{form}")() for form in ("html", "latex", "markdown", "csv")]
+    assert [title in form for form in forms] == [True] * 4
 
 
 def test_null_distribution_without_standard_error():
@@ -364,11 +384,3 @@ def test_null_distribution_without_standard_error():
     assert verdict(replace(result, pvalue=math.nan, null_value=math.nan)) == (
         "The error rate is 0.14."
     )
-
-
-@pytest.mark.parametrize("result", [PAIR, SINGLE, NEGATIVE])
-def test_text_is_that_of_statsmodels(result) -> None:
-    # Without its tables, whose import takes longer than a test.
-    assert str(result) == result.summary().as_text()
-    margins = result.equivalence(-1, 1)
-    assert str(margins) == margins.summary().as_text()
