@@ -1,5 +1,6 @@
 """How jitted learners predict some learning sets at a time."""
 
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,7 @@ from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
+from ucvtest.learners.batching import Margin
 
 
 class JittedBatch:
@@ -21,9 +23,10 @@ class JittedBatch:
     score can decide a tie, so that results would depend on the size of the batches.
     """
 
-    def __init__(
-        self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
-    ) -> None:
+    margin: Margin | None = None
+    """Distance from the cut within which a label is left open."""
+
+    def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
         self._sample = sample
         self._learner = learner
         self._output: Output = output
@@ -52,30 +55,30 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            predictions = self._learner.predict(state, learning, self._output, testing, labels)
+            arguments = (state, learning, self._output, testing, labels, self.margin)
+            predictions = self._learner.predict(*arguments)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
-class TranslatedBatch:
+class TranslatedBatch(JittedBatch):
     """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
+
+    # Errors of solutions, and rounding errors, could decide about labels nearer to the cut.
+    margin = (1e-8, 1e-12)
 
     def __init__(
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
-        self._jitted = JittedBatch(sample, learner, output)
+        super().__init__(sample, learner.jitted, learner.outputs.get(output, output))
         self._original = SplitBatch(sample, learner.original, output, execution)
-        self.size = self._jitted.size
-        self.n_devices = self._jitted.n_devices
-
-    @property
-    def most_labelings(self) -> int:
-        """See `Batch`."""
-        return self._jitted.most_labelings
+        self._signed = learner.signed_score and output == "score"
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
-        predictions = self._jitted.predict(fits, device)
-        values, ties, failed = predictions.values, predictions.ties, predictions.failed
+        predictions = super().predict(fits, device)
+        values, ties, failed = predictions.values, Counter(predictions.ties), predictions.failed
+        if self._signed:
+            values = 2.0 * values - 1.0
         if values.dtype != np.int8 and np.isnan(values.sum()):
             missing = np.isnan(values)
             if missing.ndim == 3:

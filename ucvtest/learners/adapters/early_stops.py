@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.memo import memoised
-from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 
@@ -65,9 +64,8 @@ def _remark(learner: SklearnLearner, sample: Sample, *, standardize: bool) -> st
         return ""
     return (
         f"scikit-learn stops {learner.name} before it has converged "
-        f"(max_iter={estimator.max_iter}), as a fit to all observations shows; here it is fitted "
-        "to the end, so predictions differ from scikit-learn's. Standardise the features or raise "
-        f"max_iter, and both agree; {arg('backend', 'sklearn')} keeps the early stop."
+        f"(max_iter={estimator.max_iter}), as a fit to all observations shows, and so it does all "
+        "fits. Standardise the features or raise max_iter, and thousands are jitted at a time."
     )
 
 
