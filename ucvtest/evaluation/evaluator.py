@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Evaluator:
         # Without one nobody asks how far the fits are.
         self._execution = execution or Execution.of(0, None, None)
         if isinstance(learner, TranslatedLearner) and learner.remark:
-            learner = learner.original
+            learner = replace(learner.original, stops_early=True)
         self._sample = sample
         self._learner = learner
         self._output: Output = output

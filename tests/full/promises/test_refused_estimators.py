@@ -70,20 +70,22 @@ def test_what_a_search_sets_is_its_own():
     ],
 )
 class TestStopsEarly:
-    def test_is_noted(self, estimator):
-        test = uv.CorrectedTTest(FEATURES, LABELS, clone(estimator), "majority")
-        notes = " ".join(test.fit(rng=0).notes)
-        for words in ("before it has converged", "max_iter", "backend='sklearn'"):
+    def test_is_noted_and_scikit_learn_does_all_fits(self, estimator):
+        data = (FEATURES, LABELS, clone(estimator), "majority")
+        found = uv.CorrectedTTest(*data).fit(rng=0)
+        notes = " ".join(found.notes)
+        for words in ("before it has converged", "max_iter", "does all fits"):
             assert words in notes
+        assert found.settings["backend"] == "sklearn"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            theirs = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
+        assert (found.estimate, found.se) == (theirs.estimate, theirs.se)
+        assert not any("converged" in note for note in theirs.notes)
 
     def test_warns_where_there_are_no_notes_but_not_of_scikit_learn_itself(self, estimator):
         with pytest.warns(uv.UcvtestWarning, match="before it has converged"):
             uv.evaluate(estimator, FEATURES, LABELS, 3, rng=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            data = (FEATURES, LABELS, estimator, "majority")
-            result = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
-        assert not any("converged" in note for note in result.notes)
 
 
 def test_a_comparison_notes_it_of_the_learners_that_stop():
