@@ -55,8 +55,10 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            arguments = (state, learning, self._output, testing, labels, self.margin)
-            predictions = self._learner.predict(*arguments)
+            options = {} if self.margin is None else {"margin": self.margin}
+            predictions = self._learner.predict(
+                state, learning, self._output, testing, labels, **options
+            )
         return Predictions(predictions.values[:size], predictions.ties)
 
 

@@ -83,7 +83,7 @@ class NearestNeighbors(PaddedLearner):
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
-    pair_bytes: ClassVar[int] = 6
+    pair_bytes: ClassVar[int] = 12
     no_solution: ClassVar[str] = (
         "that learning set has fewer observations than neighbours are asked for: use a smaller k"
     )

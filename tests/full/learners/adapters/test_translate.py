@@ -369,7 +369,7 @@ def test_what_has_no_counterpart_stays():
 
 def test_features_with_which_scikit_learn_loses_digits_stay():
     sample = breast_cancer(100, 2)
-    sample = make_sample(sample.matrix + [0, 1e7], sample.response, as_classes=True)
+    sample = make_sample(sample.matrix + np.array([0, 1e7]), sample.response, as_classes=True)
     original = as_learner(LinearDiscriminantAnalysis())
     assert choose_backend(original, "auto", sample, "label", 40) is original
     with pytest.raises(ValueError, match="column more than 1000000 standard deviations away"):
