@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
@@ -41,8 +40,8 @@ class Evaluator:
     ) -> None:
         # Without one nobody asks how far the fits are.
         self._execution = execution or Execution.of(0, None, None)
-        if isinstance(learner, TranslatedLearner) and learner.remark:
-            learner = replace(learner.original, stops_early=True)
+        if isinstance(learner, TranslatedLearner):
+            learner = learner.fitted_by
         self._sample = sample
         self._learner = learner
         self._output: Output = output

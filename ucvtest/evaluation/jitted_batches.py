@@ -1,7 +1,8 @@
 """How jitted learners predict some learning sets at a time."""
 
 from collections import Counter
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,9 +12,8 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.adapters.translated import MARGIN, TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
-from ucvtest.learners.batching import Margin
 
 
 class JittedBatch:
@@ -23,12 +23,10 @@ class JittedBatch:
     score can decide a tie, so that results would depend on the size of the batches.
     """
 
-    margin: Margin | None = None
-    """Distance from the cut within which a label is left open."""
-
     def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
         self._sample = sample
         self._learner = learner
+        self._predict: Callable[..., Predictions] = learner.predict
         self._output: Output = output
         self.n_devices = count_devices()
         self._states = {0: learner.prepare(sample)}
@@ -55,23 +53,18 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            options = {} if self.margin is None else {"margin": self.margin}
-            predictions = self._learner.predict(
-                state, learning, self._output, testing, labels, **options
-            )
+            predictions = self._predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
 class TranslatedBatch(JittedBatch):
     """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
 
-    # Errors of solutions, and rounding errors, could decide about labels nearer to the cut.
-    margin = (1e-8, 1e-12)
-
     def __init__(
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
         super().__init__(sample, learner.jitted, learner.outputs.get(output, output))
+        self._predict = partial(learner.jitted.predict, margin=MARGIN)
         self._original = SplitBatch(sample, learner.original, output, execution)
         self._signed = learner.signed_score and output == "score"
 
@@ -82,9 +75,7 @@ class TranslatedBatch(JittedBatch):
         if self._signed:
             values = 2.0 * values - 1.0
         if values.dtype != np.int8 and np.isnan(values.sum()):
-            missing = np.isnan(values)
-            if missing.ndim == 3:
-                missing = missing.any(axis=2)
+            missing = np.isnan(values.reshape(*fits.testing.shape, -1)).any(axis=2)
             rows = np.flatnonzero((missing & fits.testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):

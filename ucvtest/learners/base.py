@@ -294,7 +294,7 @@ class JittedLearner(Learner):
         Returns
         -------
         Predictions
-            NaN if a fit has no solution, and for what is left open.
+            NaN if a fit has no solution, or a label is left open.
         """
         if output == "label":
             predicted = self.codes(state, learning, labels, margin)

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
-from ucvtest.learners.adapters import early_stops
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = np.arange(30) % 2
@@ -116,11 +115,6 @@ def test_a_tolerance_that_stops_earlier_is_scikit_learns(tol):
     losses = uv.evaluate([estimator], X, Y, cv=KFold(3), scoring="neg_log_loss")
     known = cross_val_score(estimator, X, Y, cv=KFold(3), scoring="neg_log_loss")
     np.testing.assert_allclose(losses.means[0], known, rtol=1e-12)
-
-
-def test_small_samples_in_similar_units_need_no_fit(monkeypatch):
-    monkeypatch.setattr(early_stops.SklearnLearner, "fit_all", None)
-    uv.CorrectedTTest(X, Y, LogisticRegression(), "majority").fit(rng=0)
 
 
 def test_discriminants_whose_variance_scikit_learn_takes_for_none():

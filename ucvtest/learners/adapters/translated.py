@@ -1,7 +1,7 @@
 """A jitted learner that replaces a scikit-learn estimator, which fits what it leaves open."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -9,6 +9,10 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner
+
+MARGIN = (1e-8, 1e-12)
+"""Distance from the cut, absolute and relative to the largest score, within which the error of a
+solution could decide about a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,11 @@ class TranslatedLearner(Learner):
         if remark:
             object.__setattr__(self, "backend", self.original.backend)
         return remark
+
+    @property
+    def fitted_by(self) -> Learner:
+        """The learner itself, or scikit-learn's where it stops early."""
+        return replace(self.original, stops_early=True) if self.remark else self
 
     @property
     def regresses(self) -> bool:

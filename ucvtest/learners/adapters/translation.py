@@ -375,7 +375,7 @@ def translate(
             raise ValueError(reason)
     jitted, outputs = row.ours(case), row.outputs(case)
     jitted.check(sample, outputs.get(output, output), learn_size)
-    stops = partial(stops_early, learner, sample, standardize=standardize) if row.may_stop else None
+    stops = partial(stops_early, learner, sample) if row.may_stop else None
     return TranslatedLearner(learner, jitted, outputs, row.signed_score, stops)
 
 

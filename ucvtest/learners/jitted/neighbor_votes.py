@@ -31,7 +31,7 @@ RANKS_PER_STEP = 4
 
 
 class Neighbours(NamedTuple):
-    """Neighbours of N observations, nearest first, of which the last ones may only fill up."""
+    """Neighbours of N observations, nearest first; the last observations may only fill up."""
 
     order: Any
     """(K, N): the observations by their distance from each one; N stands for none."""

@@ -103,7 +103,7 @@ class NearestNeighbors(PaddedLearner):
         check_neighbours(self.name, self.k, learn_size)
 
     def share(self, sample: Sample) -> Data:
-        """What each observation votes, and its neighbours, itself included, in several orders."""
+        """The votes of the observations, and their neighbours in several orders."""
         if sample.classes is None:
             votes = sample.target
         elif sample.n_classes == 2:
@@ -139,17 +139,17 @@ class NearestNeighbors(PaddedLearner):
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
         orders, tied, empty = state.data.shared
 
-        def predicted(order: Any, marks: Any, wanted: Output) -> Predictions:
+        def predicted(order: Any, marks: Any, kind: Output) -> Predictions:
             data = state.data._replace(shared=Neighbours(order, marks, empty))
-            return self._predict(state._replace(data=data), learning, wanted, testing, labels)
+            return self._predict(state._replace(data=data), learning, kind, testing, labels)
 
         if not self.open_ties:
             return predicted(orders[0], tied, output)
         if tied is None or labels is not None:
             # Of labels nobody knew, the order that finds all ties is unknown too.
             return Predictions(predicted(orders[0], tied, output).values, Counter())
-        wanted: Output = "score" if state.n_classes > 2 else output
-        values, other = (predicted(order, None, wanted).values for order in orders[1:])
+        kind: Output = "score" if state.n_classes > 2 else output
+        values, other = (predicted(order, None, kind).values for order in orders[1:])
         if not np.array_equal(values, other):
             same = np.isclose(values, other, rtol=SAME_MEAN, atol=0.0)
             values = np.where(same, values, np.nan)
@@ -262,4 +262,4 @@ def rank_neighbours(
             for kept, sign in zip(orders[1:], (1.0, -1.0), strict=True):
                 by_response = np.broadcast_to(sign * response, group.shape)
                 kept[:, rows] = np.lexsort((by_response, group)).T
-    return orders, tied
+    return orders if tied.any() else orders[:1], tied
