@@ -28,7 +28,7 @@ from ucvtest.learners.jitted.discriminant import (
     NearestCentroid,
     QuadraticDiscriminant,
 )
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
+from ucvtest.learners.jitted.kernel_ridge import Kernel, KernelRidge
 from ucvtest.learners.jitted.lasso import PenalizedLogistic
 from ucvtest.learners.jitted.logistic import RidgeLogistic
 from ucvtest.learners.jitted.majority import Majority
@@ -63,7 +63,12 @@ sets are above it too."""
 MAXIMUM_LIKELIHOOD = (1, 9)
 """First version of scikit-learn in which both discriminant analyses divide by n."""
 
-KERNELS = {"linear": "linear", "rbf": "rbf", "poly": "polynomial", "polynomial": "polynomial"}
+KERNELS: dict[str, Kernel] = {
+    "linear": "linear",
+    "rbf": "rbf",
+    "poly": "polynomial",
+    "polynomial": "polynomial",
+}
 """Our names of scikit-learn's kernels."""
 
 
@@ -196,10 +201,10 @@ def _ridge(case: Case) -> Ridge:
 
 
 def _kernel_ridge(case: Case) -> KernelRidge:
-    options = {name: case[name] for name in ("gamma", "degree", "coef0")}
     return KernelRidge(
-        *(float(case["alpha"]), KERNELS[case["kernel"]]),
-        **options,
+        float(case["alpha"]),
+        KERNELS[case["kernel"]],
+        **{name: case[name] for name in ("gamma", "degree", "coef0")},
         standardize=case.standardize,
         singular=CAREFUL,
     )

@@ -138,11 +138,11 @@ def elect(
     n_sets = len(learning)
     words = padded(learning, next_multiple(n_sets, WORD), 0).view(np.uint64)
     election = _elect(key, data, words, n_sets)
-    labels_and_ties = (
+    winners, vote_ties, distance_ties = (
         None if bits is None else np.asarray(bits).view(dtype)[:n_sets]
         for bits, dtype in zip(election[:3], (np.int8, bool, bool), strict=True)
     )
-    return Election(*labels_and_ties, bool(election.short))
+    return Election(winners, vote_ties, distance_ties, bool(election.short))
 
 
 @partial(jax.jit, static_argnums=0)

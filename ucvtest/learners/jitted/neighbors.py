@@ -113,8 +113,8 @@ class NearestNeighbors(PaddedLearner):
         orders, tied = rank_neighbours(sample.matrix, sample.target, open_ties=self.open_ties)
         size = padded_size(sample.n_obs)
         orders = [padded(order, size, 0, 1, fill=size) for order in orders]
-        tied = padded(tied, size, 0, 1) if tied.any() else None
-        return Data((), votes, shared=(orders, tied, np.arange(size) >= sample.n_obs))
+        marks = padded(tied, size, 0, 1) if tied.any() else None
+        return Data((), votes, shared=(orders, marks, np.arange(size) >= sample.n_obs))
 
     @property
     def open_ties(self) -> bool:
