@@ -40,6 +40,8 @@ class Evaluator:
     ) -> None:
         # Without one nobody asks how far the fits are.
         self._execution = execution or Execution.of(0, None, None)
+        if isinstance(learner, TranslatedLearner):
+            learner = learner.fitted_by
         self._sample = sample
         self._learner = learner
         self._output: Output = output

@@ -1,6 +1,8 @@
 """How jitted learners predict some learning sets at a time."""
 
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.adapters.translated import MARGIN, TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
 
 
@@ -21,11 +23,10 @@ class JittedBatch:
     score can decide a tie, so that results would depend on the size of the batches.
     """
 
-    def __init__(
-        self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
-    ) -> None:
+    def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
         self._sample = sample
         self._learner = learner
+        self._predict: Callable[..., Predictions] = learner.predict
         self._output: Output = output
         self.n_devices = count_devices()
         self._states = {0: learner.prepare(sample)}
@@ -52,34 +53,29 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            predictions = self._learner.predict(state, learning, self._output, testing, labels)
+            predictions = self._predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
-class TranslatedBatch:
+class TranslatedBatch(JittedBatch):
     """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
 
     def __init__(
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
-        self._jitted = JittedBatch(sample, learner, output)
+        super().__init__(sample, learner.jitted, learner.outputs.get(output, output))
+        self._predict = partial(learner.jitted.predict, margin=MARGIN)
         self._original = SplitBatch(sample, learner.original, output, execution)
-        self.size = self._jitted.size
-        self.n_devices = self._jitted.n_devices
-
-    @property
-    def most_labelings(self) -> int:
-        """See `Batch`."""
-        return self._jitted.most_labelings
+        self._signed = learner.signed_score and output == "score"
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
-        predictions = self._jitted.predict(fits, device)
-        values, ties, failed = predictions.values, predictions.ties, predictions.failed
+        predictions = super().predict(fits, device)
+        values, ties, failed = predictions.values, Counter(predictions.ties), predictions.failed
+        if self._signed:
+            values = 2.0 * values - 1.0
         if values.dtype != np.int8 and np.isnan(values.sum()):
-            missing = np.isnan(values)
-            if missing.ndim == 3:
-                missing = missing.any(axis=2)
+            missing = np.isnan(values.reshape(*fits.testing.shape, -1)).any(axis=2)
             rows = np.flatnonzero((missing & fits.testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):

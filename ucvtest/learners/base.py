@@ -273,6 +273,7 @@ class JittedLearner(Learner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, from the scores.
 
@@ -286,19 +287,22 @@ class JittedLearner(Learner):
             Which ties are counted; by default all.
         labels : ndarray of float64, shape (R, n), optional
             The response to learn instead of the sample's; `learning` may then have one row.
+        margin : pair of float, optional
+            Distance from the cut within which a label is left open: absolute, and relative to the
+            largest score of a call.
 
         Returns
         -------
         Predictions
-            NaN if a fit has no solution.
+            NaN if a fit has no solution, or a label is left open.
         """
         if output == "label":
-            predicted = self.codes(state, learning, labels)
+            predicted = self.codes(state, learning, labels, margin)
             if predicted is not None:
                 return Predictions(predicted, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
-            return self.elect(scores, testing)
+            return self.elect(scores, testing, margin)
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
@@ -328,19 +332,29 @@ class JittedLearner(Learner):
         """
         return None
 
-    def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
-        """Labels for what `scores` returned; `testing` as in `predict`."""
+    def elect(
+        self,
+        scores: np.ndarray,
+        testing: np.ndarray | None = None,
+        margin: Margin | None = None,
+    ) -> Predictions:
+        """Labels for what `scores` returned; arguments as in `predict`."""
         if scores.ndim == 3:
-            predicted, best_score, second = leading(scores)
-            labels, tied = predicted.astype(float), best_score == second
+            labels, best_score, second = leading(scores)
+            ahead = best_score - second
         else:
-            best_score, labels, tied = scores, (scores > self.cut).astype(float), scores == self.cut
+            best_score, ahead = scores, scores - self.cut
+            labels = (ahead > 0).astype(np.int8)
             if self.tie_code != 0.0:
-                labels[tied] = self.tie_code
+                labels = np.where(ahead == 0, self.tie_code, labels)
+        tied, missing = ahead == 0, np.isnan(best_score)
+        if margin is not None:
+            # The scores of classes that a learning set does not have are infinite.
+            largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
+            missing |= np.abs(ahead) <= margin[0] + margin[1] * largest
         # A comparison alone would make NaN a class.
-        missing = np.isnan(best_score)
         if missing.any():
-            labels[missing] = np.nan
+            labels = np.where(missing, np.nan, labels)
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
 

@@ -1,6 +1,7 @@
 """Run one fit on thousands of learning sets: batches, blocks, padding, float64, labels.
 
 A learner says what all fits share and how one learning set is fitted; `jax.vmap` does the rest.
+Learners whose fits share more than that, such as neighbours, call a program for many sets.
 """
 
 from abc import abstractmethod
@@ -17,7 +18,7 @@ from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.common.padding import next_multiple
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions
+from ucvtest.learners.base import JittedLearner, Predictions, class_members
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -54,21 +55,70 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MappedLearner(JittedLearner):
-    """A jitted learner that knows the fit of one learning set.
+class PaddedLearner(JittedLearner):
+    """A jitted learner whose programs see few sizes of samples, in double precision.
 
-    `fit` is written with `jax.numpy` for weights (n,) of ones and zeros. The fields named in
-    `numbers` are arguments of the compiled program there; all others choose the program.
+    The fields named in `numbers` are arguments of the compiled programs; all others choose one.
     """
 
     numbers: ClassVar[tuple[str, ...]] = ()
     """Fields, or cached properties, whose other values need no other compilation."""
     unseen: ClassVar[tuple[str, ...]] = ()
-    """Fields that `fit` does not read, because `numbers` are made from them."""
+    """Fields that programs do not read, because `numbers` are made from them."""
+    indicators: ClassVar[bool] = False
+    """Whether programs get indicators of classes, and not the response."""
+
+    @abstractmethod
+    def share(self, sample: Sample) -> Data:
+        """What all fits share, as NumPy arrays; the runner makes indicators of the response."""
+
+    def count_members(self, state: State, learning: np.ndarray) -> int:
+        """Members of the largest learning set, where the program needs to know; else 0."""
+        return 0
+
+    def prepare(self, sample: Sample) -> State:
+        """See `JittedLearner`."""
+        data = self.share(sample)
+        y = data.y
+        if self.indicators and sample.n_classes:
+            y = class_members(sample)
+        rows = jax.tree_util.tree_map(padded_rows, (data.x, y, data.more))
+        return State(Data(*to_device((*rows, data.shared))), sample.n_classes, {})
+
+    @in_float64
+    def _run(
+        self,
+        program: Any,
+        state: State,
+        learning: np.ndarray,
+        labels: np.ndarray | None,
+        *more: Any,
+        **attributes: Any,
+    ) -> Any:
+        """Call a program for this learner, or one with other attributes, and padded arrays."""
+        numbers = {name: getattr(self, name) for name in self.numbers}
+        # Few sizes are compiled.
+        most = next_multiple(self.count_members(state, learning), MEMBERS_STEP)
+        attributes = dict.fromkeys((*numbers, *self.unseen)) | attributes
+        key = Key(with_attributes(self, **attributes), most)
+        rows = padded_rows(learning, axis=1)
+        other = labels
+        if labels is not None:
+            # Small numbers are copied, and compared, in less time.
+            small = labels.astype(np.int16) if self.indicators else labels
+            other = padded_rows(small, axis=1)
+        return program(key, numbers, state.data, rows, other, *more)
+
+
+@dataclass(frozen=True)
+class MappedLearner(PaddedLearner):
+    """A jitted learner that knows the fit of one learning set.
+
+    `fit` is written with `jax.numpy` for weights (n,) of ones and zeros.
+    """
+
     block: ClassVar[int] = 128
     """Learning sets fitted side by side: they fill the vector units and stay in the cache."""
-    indicators: ClassVar[bool] = False
-    """Whether `fit` gets indicators of classes, and not the response."""
     relabeled: ClassVar[bool] = False
     """Whether each fit has labels of its own; set by the runner on the learner that fits."""
     one_set: ClassVar[bool] = False
@@ -76,10 +126,6 @@ class MappedLearner(JittedLearner):
     most_members: ClassVar[int] = 0
     """Members of the largest learning set, or a few more, for programs with an equation for each;
     set by the runner from `count_members`."""
-
-    @abstractmethod
-    def share(self, sample: Sample) -> Data:
-        """What all fits share, as NumPy arrays; the runner makes indicators of the response."""
 
     @abstractmethod
     def fit(self, data: Data, w: jax.Array, *parts: Any) -> Any:
@@ -92,24 +138,11 @@ class MappedLearner(JittedLearner):
         """Numbers in the matrices of one fit, which decide how many are fitted in a call."""
         return 1
 
-    def count_members(self, state: State, learning: np.ndarray) -> int:
-        """Members of the largest learning set, where the program needs to know; else 0."""
-        return 0
-
     def fit_again(
         self, state: State, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray | None:
         """Scores of learning sets for which `fit` has no solution, by another rule, if any."""
         return None
-
-    def prepare(self, sample: Sample) -> State:
-        """See `JittedLearner`."""
-        data = self.share(sample)
-        y = data.y
-        if self.indicators and sample.n_classes:
-            y = (y[:, None] == np.arange(sample.n_classes)).astype(float)
-        rows = jax.tree_util.tree_map(padded_rows, (data.x, y, data.more))
-        return State(Data(*to_device((*rows, data.shared))), sample.n_classes, {})
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger matrices, so that those of one call stay in the cache."""
@@ -154,9 +187,10 @@ class MappedLearner(JittedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> Predictions:
         """See `JittedLearner`; learning sets without a solution are fitted again."""
-        predictions = super().predict(state, learning, output, testing, labels)
+        predictions = super().predict(state, learning, output, testing, labels, margin)
         values = predictions.values
         if values.dtype == np.int8 or not np.isnan(values.sum()):
             return predictions
@@ -181,33 +215,11 @@ class MappedLearner(JittedLearner):
         ties["singular_fits"] += len(rows)
         return Predictions(values, ties)
 
-    @in_float64
-    def _run(
-        self,
-        program: Any,
-        state: State,
-        learning: np.ndarray,
-        labels: np.ndarray | None,
-        *more: Any,
-    ) -> Any:
-        """Call a compiled function with this learner's fit."""
-        numbers = {name: getattr(self, name) for name in self.numbers}
-        # Few sizes are compiled.
-        most = next_multiple(self.count_members(state, learning), MEMBERS_STEP)
-        key = Key(with_attributes(self, **dict.fromkeys((*numbers, *self.unseen))), most)
-        rows = padded_rows(learning, axis=1)
-        other = labels
-        if labels is not None:
-            # Small numbers are copied, and compared, in less time.
-            small = labels.astype(np.int16) if self.indicators else labels
-            other = padded_rows(small, axis=1)
-        return program(key, numbers, state.data, rows, other, *more)
+
+Padded = TypeVar("Padded", bound=PaddedLearner)
 
 
-Mapped = TypeVar("Mapped", bound=MappedLearner)
-
-
-def with_attributes(learner: Mapped, **attributes: Any) -> Mapped:
+def with_attributes(learner: Padded, **attributes: Any) -> Padded:
     """A copy with other attributes, which nobody checks."""
     other = copy(learner)
     for name, value in attributes.items():
@@ -218,7 +230,7 @@ def with_attributes(learner: Mapped, **attributes: Any) -> Mapped:
 class Key(NamedTuple):
     """What chooses a compiled program."""
 
-    learner: MappedLearner
+    learner: Any
     """Without its numbers."""
     most_members: int
 

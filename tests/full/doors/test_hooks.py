@@ -203,7 +203,6 @@ def test_nothing_is_fitted_before_fit_or_unheard(name, fits):
     assert fits == []
     notes = test.fit(rng=0, **DRAWS.get(name, {})).notes
     assert any("before it has converged" in note for note in notes)
-    assert [kind for kind, _ in fits].count(LogisticRegression) == 1
     assert all(is_heard for _, is_heard in fits)
 
 

@@ -37,17 +37,10 @@ def test_estimators_are_fitted_by_scikit_learn(estimator):
         choose_backend(learner, "jax", LARGE, "label", 100)
 
 
-@pytest.mark.parametrize("learner", ["kernel_ridge:1.0,kernel=rbf", "ridge:1"])
+@pytest.mark.parametrize("learner", ["kernel_ridge:1.0,kernel=rbf", "ridge:1", "knn:3"])
 def test_own_learners_say_how_much_memory_they_need(learner):
     with pytest.raises(ValueError, match=r"take \d+ GB, .* use at most \d+ observations"):
         uv.evaluate(learner, X, Y, 2, rng=0)
-
-
-def test_neighbours_say_how_many_pairs_they_sort():
-    with pytest.raises(
-        ValueError, match=r"sorts all pairs .* 1e\+10 .* at most 65536 observations"
-    ):
-        uv.evaluate("knn:3", X, Y, 2, rng=0)
 
 
 def test_tests_of_many_observations():

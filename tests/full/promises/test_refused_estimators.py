@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
-from ucvtest.learners.adapters import early_stops
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = np.arange(30) % 2
@@ -70,20 +69,22 @@ def test_what_a_search_sets_is_its_own():
     ],
 )
 class TestStopsEarly:
-    def test_is_noted(self, estimator):
-        test = uv.CorrectedTTest(FEATURES, LABELS, clone(estimator), "majority")
-        notes = " ".join(test.fit(rng=0).notes)
-        for words in ("before it has converged", "max_iter", "backend='sklearn'"):
+    def test_is_noted_and_scikit_learn_does_all_fits(self, estimator):
+        data = (FEATURES, LABELS, clone(estimator), "majority")
+        found = uv.CorrectedTTest(*data).fit(rng=0)
+        notes = " ".join(found.notes)
+        for words in ("before it has converged", "max_iter", "does all fits"):
             assert words in notes
+        assert found.settings["backend"] == "sklearn"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            theirs = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
+        assert (found.estimate, found.se) == (theirs.estimate, theirs.se)
+        assert not any("converged" in note for note in theirs.notes)
 
     def test_warns_where_there_are_no_notes_but_not_of_scikit_learn_itself(self, estimator):
         with pytest.warns(uv.UcvtestWarning, match="before it has converged"):
             uv.evaluate(estimator, FEATURES, LABELS, 3, rng=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            data = (FEATURES, LABELS, estimator, "majority")
-            result = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
-        assert not any("converged" in note for note in result.notes)
 
 
 def test_a_comparison_notes_it_of_the_learners_that_stop():
@@ -114,11 +115,6 @@ def test_a_tolerance_that_stops_earlier_is_scikit_learns(tol):
     losses = uv.evaluate([estimator], X, Y, cv=KFold(3), scoring="neg_log_loss")
     known = cross_val_score(estimator, X, Y, cv=KFold(3), scoring="neg_log_loss")
     np.testing.assert_allclose(losses.means[0], known, rtol=1e-12)
-
-
-def test_small_samples_in_similar_units_need_no_fit(monkeypatch):
-    monkeypatch.setattr(early_stops.SklearnLearner, "fit_all", None)
-    uv.CorrectedTTest(X, Y, LogisticRegression(), "majority").fit(rng=0)
 
 
 def test_discriminants_whose_variance_scikit_learn_takes_for_none():

@@ -2,8 +2,10 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -54,6 +56,8 @@ class SklearnLearner(SplitLearner):
     backend: ClassVar[str] = "sklearn"
 
     estimator: Any
+    stops_early: bool = field(default=False, kw_only=True)
+    """Whether it is known to stop before it has converged, so that no fit needs to warn of it."""
 
     def __post_init__(self) -> None:
         import ucvtest.common.quiet_imports  # noqa: F401  (see there)
@@ -142,6 +146,7 @@ class SklearnLearner(SplitLearner):
     ) -> np.ndarray:
         """Clone, seed, fit and predict."""
         from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
 
         fitted_estimator = clone(self.estimator)
         if self._unseeded:
@@ -151,7 +156,10 @@ class SklearnLearner(SplitLearner):
             argument = weight_argument(self.estimator)
             weights = {} if argument is None else {argument: sample.fit_weights[learning]}
         response = self._response(sample)[learning]
-        fitted_estimator.fit(sample.rows(learning), response, **weights)
+        with warnings.catch_warnings() if self.stops_early else nullcontext():
+            if self.stops_early:
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted_estimator.fit(sample.rows(learning), response, **weights)
         return self._predict(fitted_estimator, sample, sample.rows(testing), output)
 
     def check_weights(self) -> None:

@@ -1,44 +1,38 @@
-"""A jitted learner that replaces a scikit-learn estimator, with the fits that it leaves open."""
+"""A jitted learner that replaces a scikit-learn estimator, which fits what it leaves open."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
-from ucvtest.learners.base import JittedLearner, Learner, Predictions, leading
-from ucvtest.learners.batching import clear_labels
+from ucvtest.learners.base import JittedLearner, Learner
 
-OPEN = 1e-8
-"""Distance from the cut within which the error of a solution could decide."""
-
-ROUNDING = 1e-12
-"""The same for rounding errors, relative to the largest score of a call."""
+MARGIN = (1e-8, 1e-12)
+"""Distance from the cut, absolute and relative to the largest score, within which the error of a
+solution could decide about a label."""
 
 
 @dataclass(frozen=True, eq=False)
 class TranslatedLearner(Learner):
     """A jitted learner that predicts what a scikit-learn estimator would; made by `translate`.
 
-    The original fits where the jitted learner leaves a prediction open. `outputs` says what to ask
-    the jitted one for, where it is not what the loss needs; a `signed_score` is for classes
-    numbered -1 and 1; with `exact_scores`, labels of scores near the cut are left open.
+    The original fits where the jitted learner leaves a prediction open, and everything where it
+    stops before it has converged.
     """
-
-    backend: ClassVar[str] = "jax"
 
     original: SklearnLearner
     jitted: JittedLearner
-    outputs: Mapping[Output, Output] = field(default_factory=dict)
-    signed_score: bool = False
-    exact_scores: bool = True
-    early_stop: Callable[[], str] | None = None
+    outputs: Mapping[Output, Output]
+    """What the jitted one is asked for, where it is not what the loss needs."""
+    signed_score: bool
+    """Whether scores are those of classes numbered -1 and 1."""
+    early_stop: Callable[[], str] | None
     """Finds the remark by a fit, where scikit-learn might stop early."""
+
+    backend: ClassVar[str] = "jax"
 
     @property
     def name(self) -> str:
@@ -47,11 +41,19 @@ class TranslatedLearner(Learner):
 
     @cached_property
     def remark(self) -> str:
-        """Where predictions differ from scikit-learn's after all, because that one stops early.
+        """Why scikit-learn does all fits after all: it stops early; "" if it does not.
 
         It is first asked for where fits belong, inside of `hooks.fitting`.
         """
-        return "" if self.early_stop is None else self.early_stop()
+        remark = "" if self.early_stop is None else self.early_stop()
+        if remark:
+            object.__setattr__(self, "backend", self.original.backend)
+        return remark
+
+    @property
+    def fitted_by(self) -> Learner:
+        """The learner itself, or scikit-learn's where it stops early."""
+        return replace(self.original, stops_early=True) if self.remark else self
 
     @property
     def regresses(self) -> bool:
@@ -67,62 +69,8 @@ class TranslatedLearner(Learner):
         notes = self.original.note_on(sample), self.jitted.note_on(sample)
         return " ".join(filter(None, notes))
 
-    def rows_per_call(self, sample: Sample) -> int:
-        """As many learning sets as the jitted learner fits in one call."""
-        return self.jitted.rows_per_call(sample)
-
-    def prepare(self, sample: Sample) -> Any:
-        """What all fits of the jitted learner share."""
-        return self.jitted.prepare(sample)
-
-    def labelings_per_call(self, sample: Sample) -> int:
-        """As many labelings of one learning set as the jitted learner fits in one call."""
-        return self.jitted.labelings_per_call(sample)
-
-    def predict(
-        self,
-        state: Any,
-        learning: np.ndarray,
-        output: Output,
-        testing: np.ndarray,
-        labels: np.ndarray | None = None,
-    ) -> Predictions:
-        """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
-        jitted_output = self.outputs.get(output, output)
-        if jitted_output == "label" and self.exact_scores:
-            predicted = self.jitted.codes(state, learning, labels, (OPEN, ROUNDING))
-            if predicted is not None:
-                return Predictions(predicted, Counter(score_ties=0))
-            return self._labels(self.jitted.scores(state, learning, labels), testing)
-        predictions = self.jitted.predict(state, learning, jitted_output, testing, labels)
-        if output == "score" and self.signed_score:
-            return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
-        return predictions
-
-    def _labels(self, scores: np.ndarray, testing: np.ndarray) -> Predictions:
-        """Labels for scores; NaN where rounding errors could decide between the best classes."""
-        largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
-        if scores.ndim == 3 and not np.isfinite(largest):
-            # Infinite for classes that are missing in a learning set.
-            largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-        distance = OPEN + ROUNDING * largest
-        if scores.ndim == 2:
-            predicted = clear_labels(scores, self.jitted.cut, distance)
-            if predicted is not None:
-                return Predictions(predicted, Counter(score_ties=0))
-            near = np.abs(scores - self.jitted.cut) <= distance
-        else:
-            predicted, best_score, second = leading(scores)
-            clear = second < best_score - distance
-            if clear.all():
-                return Predictions(predicted, Counter(score_ties=0))
-            near = ~clear
-        elected = self.jitted.elect(scores, testing)
-        elected.values[near] = np.nan
-        return elected
-
 
 def remarks_of(learners: Iterable[Learner]) -> list[str]:
-    """Remarks on learners that predict something else than the estimators they stand for."""
+    """Remarks on learners whose estimators stop before they have converged."""
     translated = (learner for learner in learners if isinstance(learner, TranslatedLearner))
     return [learner.remark for learner in translated if learner.remark]

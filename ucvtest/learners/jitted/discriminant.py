@@ -18,7 +18,6 @@ from ucvtest.learners.base import Scale, margins
 from ucvtest.learners.batching import median_centred
 from ucvtest.learners.runner import Data, MappedLearner, State
 from ucvtest.learners.solvers.linear_algebra import (
-    CAREFUL,
     CONSTANT,
     SINGULAR,
     divisor,
@@ -205,10 +204,12 @@ class WithPriors(Discriminant):
 class WithCovariances(WithPriors):
     """Normal classes with covariance matrices, which in a learning set may be singular.
 
-    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    One that stands for an estimator gives NaN already where rounding errors could reach the eighth
+    digit, and leaves singular sets to it.
     """
 
-    careful: bool = False
+    singular: float = SINGULAR
+    """Share of a diagonal element below which a pivot leaves too few digits."""
 
     matrices: ClassVar[int]
     """Matrices of one learning set that are in use at a time."""
@@ -271,11 +272,6 @@ class WithCovariances(WithPriors):
         """Those of the covariance matrices."""
         return int(self.matrices * sample.matrix.shape[1] ** 2)
 
-    @property
-    def singular(self) -> float:
-        """Share of a diagonal element below which a pivot leaves too few digits."""
-        return CAREFUL if self.careful else SINGULAR
-
     def covariance(self, sums: jax.Array, size: jax.Array, mean: jax.Array) -> jax.Array:
         """Covariance matrix (p, p) of classes with sizes (C,) and means (C, p).
 
@@ -291,8 +287,8 @@ class WithCovariances(WithPriors):
     def fit_again(
         self, state: State, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray | None:
-        """Scores by the rule of singular learning sets, which a careful one does not need."""
-        if self.careful:
+        """Scores by the rule of singular learning sets."""
+        if self.singular > SINGULAR:
             return None
         n_obs = learning.shape[1]
         x, indicators = (to_numpy(array)[:n_obs] for array in (state.data.x, state.data.y))

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucvtest.common.float64 import jax, jnp
-from ucvtest.learners.jitted.neighbor_ranks import Neighbours
+from ucvtest.common.padding import next_multiple, padded
+from ucvtest.learners.runner import Data, Key
 
 WORD = 64
 """Learning sets in a word."""
@@ -29,6 +30,17 @@ RANKS_PER_STEP = 4
 """Neighbours looked at between two questions whether all votes are in."""
 
 
+class Neighbours(NamedTuple):
+    """Neighbours of N observations, nearest first; the last observations may only fill up."""
+
+    order: Any
+    """(K, N): the observations by their distance from each one; N stands for none."""
+    tied: Any
+    """(K, N): whether as far away as the one before; None where none is."""
+    empty: Any
+    """(N,): the observations that only fill up."""
+
+
 class Votes(NamedTuple):
     """What the k nearest members of each learning set say of each observation.
 
@@ -38,7 +50,7 @@ class Votes(NamedTuple):
     count: Any
     """(R, n): votes so far, at most k."""
     total: Any
-    """(V, R, n): sums of the values."""
+    """(V, R, n): sums of the values; V = 1 for two classes and for numbers."""
     first: Any
     """(V, R, n): position of the first neighbour that voted for this class, k if none did."""
     open: Any
@@ -51,97 +63,97 @@ class Election(NamedTuple):
     """Labels of two classes, and what decided them; (R, n)."""
 
     labels: Any
-    """Whether more votes than asked for are for the second class, as int8."""
+    """Whether the second class wins, as int8."""
     vote_ties: Any
     """Whether as many votes were for the first class; None where that cannot be."""
     distance_ties: Any
     """Whether the order of the rows decided who voted; None where that cannot be."""
     short: Any
-    """Whether some votes are missing: a learning set was smaller than k, or the neighbours were
-    not all there."""
+    """Whether a learning set was smaller than k."""
 
 
-@partial(jax.jit, static_argnums=(4, 5))
+@partial(jax.jit, static_argnums=0)
 def collect_votes(
-    state: Neighbours,
+    key: Key,
+    numbers: dict[str, Any],
+    data: Data,
     learning: jax.Array,
-    other: jax.Array | None,
+    labels: jax.Array | None,
     k: jax.Array,
-    equal_distances: bool,
-    equal_votes: bool,
 ) -> Votes:
     """Walk through neighbours, nearest first, until every observation has its k votes.
 
-    They vote what `state` says, or the columns of `other` (V, R, N); one learning set may then
-    stand for all. What only ties need is left out where there can be none.
+    They vote what `data` says, or the labels (R, N); one learning set may then stand for all. What
+    only ties need is left out where there can be none.
     """
-    n_values, n_obs = state.values.shape[1:]
-    n_sets = learning.shape[0]
-    dtype = state.values.dtype
-    count_type = k.dtype
+    near: Neighbours = data.shared
+    (n_ranks, n_obs), n_sets, y = near.order.shape, len(learning), data.y
+    if labels is None:
+        values = jnp.atleast_2d(y.T)[:, :, None]
+    else:
+        values = labels.T[None]
+        if y.ndim == 2:
+            values = values == jnp.arange(y.shape[1])[:, None, None]
     # The last row, no observation at all, is in no learning set.
     members = jnp.concatenate([learning.T, jnp.zeros((1, n_sets), bool)])
-    if other is not None:
-        other = jnp.pad(jnp.swapaxes(other, 1, 2), ((0, 0), (0, 1), (0, 0)))
+    dtype = y.dtype if y.dtype == float else k.dtype
+    values = jnp.pad(values.astype(dtype), ((0, 0), (0, 1), (0, 0)))
 
     def add_neighbour(votes: Votes, rank: jax.Array) -> Votes:
-        near = state.order[rank]
-        member = members[near]
+        member = members[near.order[rank]]
         votes_now = member & (votes.count < k)
-        values = state.values[rank][:, :, None] if other is None else other[:, near]
-        values = values * votes_now.astype(dtype)
+        value = values[:, near.order[rank]] * votes_now.astype(dtype)
         first, is_undecided, tied = votes.first, votes.open, votes.tied
-        if equal_votes:
-            first = jnp.where((first == k) & (values > 0), votes.count, first)
-        if equal_distances:
-            is_undecided = is_undecided & state.tied[rank][:, None]
+        if key.learner.ties == "nearest":
+            first = jnp.where((first == k) & (value > 0), votes.count, first)
+        if near.tied is not None:
+            is_undecided = is_undecided & near.tied[rank][:, None]
             tied = tied | (member & ~votes_now & is_undecided)
             is_undecided = is_undecided | votes_now
-        count = votes.count + votes_now.astype(count_type)
-        return Votes(count, votes.total + values, first, is_undecided, tied)
-
-    def step(carry: tuple[jax.Array, Votes]) -> tuple[jax.Array, Votes]:
-        rank, votes = carry
-        for offset in range(RANKS_PER_STEP):
-            votes = add_neighbour(votes, rank + offset)
-        return rank + RANKS_PER_STEP, votes
+        count = votes.count + votes_now.astype(k.dtype)
+        return Votes(count, votes.total + value, first, is_undecided, tied)
 
     def unfinished(carry: tuple[jax.Array, Votes]) -> jax.Array:
         rank, votes = carry
-        waiting = (votes.count < k) | votes.open
-        return (rank < state.order.shape[0]) & waiting.any()
+        return (rank < n_ranks) & ((votes.count < k) | votes.open).any()
 
-    shape = (n_obs, n_sets)
-    voted = shape if other is None else (n_obs, other.shape[2])
+    shape, voted = (n_obs, n_sets), (len(values), n_obs, max(n_sets, values.shape[2]))
     no_votes = Votes(
         # Nobody waits for the votes of an empty observation.
-        jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
-        jnp.zeros((n_values, *voted), dtype),
-        jnp.full((n_values, *voted), k, count_type),
+        jnp.broadcast_to(jnp.where(near.empty, k, 0)[:, None].astype(k.dtype), shape),
+        jnp.zeros(voted, dtype),
+        jnp.full(voted, k, k.dtype),
         jnp.zeros(shape, bool),
         jnp.zeros(shape, bool),
     )
-    _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), no_votes))
+    votes = _walk(add_neighbour, unfinished, no_votes)
     # The walk goes through memory along the learning sets; the predictions have them first.
     return Votes(*(jnp.swapaxes(array, -1, -2) for array in votes))
 
 
-@partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def elect(
-    state: Neighbours,
-    learning: jax.Array,
-    n_sets: jax.Array,
-    k: int,
-    above: int,
-    equal_distances: bool,
-    equal_votes: bool,
+    key: Key, numbers: dict[str, Any], data: Data, learning: np.ndarray, labels: None
 ) -> Election:
-    """The same walk as in `collect_votes`, over words of 64 learning sets, for two classes.
+    """The same walk as in `collect_votes`, over words of 64 learning sets, for two classes."""
+    n_sets = len(learning)
+    words = padded(learning, next_multiple(n_sets, WORD), 0).view(np.uint64)
+    election = _elect(key, data, words, n_sets)
+    winners, vote_ties, distance_ties = (
+        None if bits is None else np.asarray(bits).view(dtype)[:n_sets]
+        for bits, dtype in zip(election[:3], (np.int8, bool, bool), strict=True)
+    )
+    return Election(winners, vote_ties, distance_ties, bool(election.short))
 
-    Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
-    Learning sets, and their results, are numbers (R, n / 8) of eight bytes each.
+
+@partial(jax.jit, static_argnums=0)
+def _elect(key: Key, data: Data, learning: jax.Array, n_sets: jax.Array) -> Election:
+    """Numbers of votes are lists of their bits, the lowest first, each an array (N, R / 64).
+
+    Learning sets, and their results, are numbers (R, N / 8) of eight bytes each.
     """
-    n_rows, (n_ranks, n_obs) = learning.shape[0], state.order.shape
+    near, k, ties = data.shared, key.learner.k, key.learner.ties
+    equal_votes, above = ties == "nearest" and k % 2 == 0, (k - (ties == "second")) // 2
+    n_rows, (n_ranks, n_obs) = len(learning), near.order.shape
     all_sets = np.uint64(2**WORD - 1)
     nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
     # The last row, no observation at all, is in no learning set.
@@ -149,29 +161,22 @@ def elect(
     # Nobody waits for the votes of an empty observation, or of sets that only fill up a word.
     is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD).astype(jnp.uint64)
     sets = (is_set << jnp.arange(WORD, dtype=jnp.uint64)).sum(axis=1, dtype=jnp.uint64)
-    has_votes = jnp.where(state.empty[:, None], all_sets, ~sets)
+    has_votes = jnp.where(near.empty[:, None], all_sets, ~sets)
+    second = jnp.pad(jnp.where(data.y > 0, all_sets, np.uint64(0)), (0, 1))
 
-    def masks(flags: jax.Array) -> jax.Array:
-        return jnp.where(flags, all_sets, np.uint64(0))[:, None]
-
-    def add_neighbour(carry: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
-        count, total, first, is_undecided, tied = carry
-        member = members[state.order[rank]]
+    def add_neighbour(votes: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
+        count, total, first, is_undecided, tied = votes
+        member = members[near.order[rank]]
         votes_now = member & ~(_equal(count, k) | has_votes)
-        for_second = votes_now & masks(state.values[rank, 0] > 0)
+        for_second = votes_now & second[near.order[rank]][:, None]
         if equal_votes:
             first = first | (for_second & _equal(count, 0))
-        if equal_distances:
-            is_undecided = is_undecided & masks(state.tied[rank])
+        if near.tied is not None:
+            as_near = jnp.where(near.tied[rank], all_sets, np.uint64(0))[:, None]
+            is_undecided = is_undecided & as_near
             tied = tied | (member & ~votes_now & is_undecided)
             is_undecided = is_undecided | votes_now
         return _plus(count, votes_now), _plus(total, for_second), first, is_undecided, tied
-
-    def step(carry: tuple[jax.Array, tuple[Any, ...]]) -> tuple[jax.Array, tuple[Any, ...]]:
-        rank, votes = carry
-        for offset in range(RANKS_PER_STEP):
-            votes = add_neighbour(votes, rank + offset)
-        return rank + RANKS_PER_STEP, votes
 
     def unfinished(carry: tuple[jax.Array, tuple[Any, ...]]) -> jax.Array:
         rank, (count, _, _, is_undecided, _) = carry
@@ -180,36 +185,29 @@ def elect(
 
     zero = (nobody,) * k.bit_length()
     no_votes = (zero, zero, nobody, nobody, nobody)
-    _, (count, total, first, is_undecided, tied) = jax.lax.while_loop(
-        unfinished, step, (jnp.zeros((), int), no_votes)
-    )
+    count, total, first, _, tied = _walk(add_neighbour, unfinished, no_votes)
     ahead, equal = _above(total, above), nobody
     if equal_votes:
         equal = _equal(total, k // 2)
         ahead = ahead | (equal & first)
-
-    missing_votes = ~(_equal(count, k) | has_votes)
-    if n_ranks < n_obs:
-        missing_votes = missing_votes | is_undecided
     return Election(
         _as_bytes(ahead),
         _as_bytes(equal & ~has_votes) if equal_votes else None,
-        _as_bytes(tied & ~has_votes) if equal_distances else None,
-        (missing_votes != 0).any(),
+        None if near.tied is None else _as_bytes(tied & ~has_votes),
+        (~(_equal(count, k) | has_votes) != 0).any(),
     )
 
 
-def complete_sets(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:
-    """The predictions, NaN where the learning set was smaller than k."""
-    missing = votes.count < k
-    if missing.any():
-        predictions[missing] = np.nan
-    return predictions
+def _walk(add_neighbour: Any, unfinished: Any, no_votes: Any) -> Any:
+    """The votes, one rank of neighbours after the other, a few at a time."""
 
+    def step(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        rank, votes = carry
+        for offset in range(RANKS_PER_STEP):
+            votes = add_neighbour(votes, rank + offset)
+        return rank + RANKS_PER_STEP, votes
 
-def count_votes(tied: np.ndarray, testing: np.ndarray | None) -> int:
-    """How many of the tested observations (all, if None) are ties."""
-    return int(np.count_nonzero(tied if testing is None else tied & testing))
+    return jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), no_votes))[1]
 
 
 # ----------------------------------------------------------------------- words, and numbers in bits

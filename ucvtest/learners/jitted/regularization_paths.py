@@ -13,6 +13,7 @@ from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.lasso import PenalizedLogistic, lasso
 from ucvtest.learners.jitted.penalties import PenaltyScale
 from ucvtest.learners.jitted.ridge import Ridge, ridge
+from ucvtest.learners.solvers.linear_algebra import SINGULAR
 
 MOST = 2000
 """Penalties of a path: more would share their names, which have four digits."""
@@ -129,7 +130,7 @@ def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
 def _has_path(learner: PenalizedLogistic | Ridge) -> bool:
     if isinstance(learner, PenalizedLogistic):
         return True
-    return not learner.standardize and not learner.careful
+    return not learner.standardize and learner.singular == SINGULAR
 
 
 @dataclass(eq=False)

@@ -22,7 +22,14 @@ from ucvtest.learners.jitted.penalties import (
 )
 from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
-from ucvtest.learners.solvers.linear_algebra import divisor, products, solved, symmetric, taken
+from ucvtest.learners.solvers.linear_algebra import (
+    SINGULAR,
+    divisor,
+    products,
+    solved,
+    symmetric,
+    taken,
+)
 
 WELL_CONDITIONED = 1e5
 """Condition number up to which labelings of one learning set are fitted by the inverse."""
@@ -71,7 +78,7 @@ class Ridge(DualRegression):
     penalize_intercept: bool = False
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
-    careful: bool = False
+    singular: float = SINGULAR
     least_pivot: float = 0.0
     """Share of the largest diagonal element of X'X that every pivot must exceed."""
 

@@ -12,7 +12,7 @@ from ucvtest.learners.base import Scale
 from ucvtest.learners.batching import Margin, clear_labels
 from ucvtest.learners.jitted.penalties import PenalizedLearner
 from ucvtest.learners.runner import State
-from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, solved
+from ucvtest.learners.solvers.linear_algebra import solved
 
 OPEN = 1e-10
 """Distance from the cut within which rounding errors of two forms may be on different sides."""
@@ -23,10 +23,7 @@ two to six times faster."""
 
 
 class DualRegression(PenalizedLearner):
-    """Ridge regression of labels 0 and 1 or numbers, from inner products of the observations.
-
-    A careful one gives NaN already where rounding errors could reach the eighth digit.
-    """
+    """Ridge regression of labels 0 and 1 or numbers, from inner products of the observations."""
 
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
@@ -34,7 +31,9 @@ class DualRegression(PenalizedLearner):
     batch_rows: ClassVar[int] = 512
     block: ClassVar[int] = 64
 
-    careful: bool
+    singular: float
+    """Share of a diagonal element below which a pivot leaves too few digits; larger where rounding
+    errors must not reach the eighth."""
 
     @property
     @abstractmethod
@@ -44,11 +43,6 @@ class DualRegression(PenalizedLearner):
     @abstractmethod
     def inner_products(self, state: State, learnt: np.ndarray) -> np.ndarray:
         """Those (n, n) of all observations, for one learning set (n,)."""
-
-    @property
-    def singular(self) -> float:
-        """Share of a diagonal element below which a pivot leaves too few digits."""
-        return CAREFUL if self.careful else SINGULAR
 
     def dual(self, inner: jax.Array, y: jax.Array, w: jax.Array) -> jax.Array:
         """Solve (K + penalty I) a = y for the fitted values (n,), K the inner products (n, n).

@@ -1,29 +1,21 @@
 """k nearest neighbours on features that are standardised inside each learning set.
 
 The distances of all pairs of observations differ between learning sets, but they are sums of
-the same squared differences with the reciprocal variances of the set as weights: one matrix
-product gives those of many sets.
+the same squared differences with the reciprocal variances of the set as weights.
 """
 
-from collections import Counter
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
+from ucvtest.common.float64 import jax, jnp
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Predictions, class_members
-from ucvtest.learners.batching import median_centred, padded_rows, rows_for_cache
-from ucvtest.learners.jitted.neighbors import OpenNeighbors
-
-CACHE_NUMBERS = 2**20
-"""Distances in one call."""
-
-LEAST_ROWS = 8
-"""Learning sets in one call, at least."""
+from ucvtest.learners.base import Predictions, Scale
+from ucvtest.learners.batching import Margin, median_centred, padded_rows
+from ucvtest.learners.jitted.neighbors import VoteTies, check_neighbours
+from ucvtest.learners.runner import Data, MappedLearner, State
 
 CANCELLED = 1e-3
 """Share of the mean square up to which a variance has lost too many digits."""
@@ -32,125 +24,99 @@ TIED = 1e-11
 """Squared distances nearer to each other than this, relative to the largest, may be equal."""
 
 
-class Pairs(NamedTuple):
-    """What all learning sets share, as JAX arrays; N >= n observations, the last ones empty."""
-
-    features: Any
-    """(N, p), centred."""
-    differences: Any
-    """(N, N, p): squared differences of all pairs."""
-    values: Any
-    """(V, N): the votes of each observation."""
-
-
 @dataclass(frozen=True)
-class ScaledNeighbors(OpenNeighbors):
+class ScaledNeighbors(MappedLearner):
     """k nearest neighbours after a StandardScaler; made by the translation of a pipeline.
 
-    It also leaves open predictions of learning sets in which a feature hardly varies.
+    It leaves open, NaN, what the order of equally distant neighbours decides, and learning sets in
+    which a feature hardly varies.
     """
 
-    def rows_per_call(self, sample: Sample) -> int:
-        """As many as leave their distances in the cache."""
-        fitting = rows_for_cache(sample.n_obs**2, CACHE_NUMBERS, LEAST_ROWS)
-        return min(super().rows_per_call(sample), fitting)
+    k: int
+    ties: VoteTies
 
-    @in_float64
-    def prepare(self, sample: Sample) -> Any:
-        """Squared differences of all pairs, feature by feature."""
+    scale: ClassVar[Scale] = "share"
+    multiclass: ClassVar[bool] = True
+    regression: ClassVar[bool] = True
+    indicators: ClassVar[bool] = True
+    block: ClassVar[int] = 16
+
+    @property
+    def name(self) -> str:
+        """``knn:k``."""
+        return f"knn:{self.k}"
+
+    @property
+    def tie_code(self) -> float:
+        """The class of equally many votes."""
+        return float(self.ties == "second")
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also learning sets smaller than k."""
+        super().check(sample, output, learn_size)
+        check_neighbours(self.name, self.k, learn_size)
+
+    def matrix_numbers(self, sample: Sample) -> int:
+        """Those of the distances."""
+        return sample.n_obs**2
+
+    def share(self, sample: Sample) -> Data:
+        """The features, and squared differences of all pairs, feature by feature."""
         features = median_centred(sample.matrix)
         # A column that never varies has no influence, and no variance to divide by.
-        features = padded_rows(features[:, np.ptp(features, axis=0) > 0])
-        differences = (features[:, None] - features[None]) ** 2
-        values = sample.target[None] if sample.n_classes <= 2 else class_members(sample).T
-        return Pairs(*to_device((features, differences, padded_rows(values, axis=1))))
+        features = features[:, np.ptp(features, axis=0) > 0]
+        differences = padded_rows((features[:, None] - features[None]) ** 2, axis=1)
+        return Data(features, sample.target, differences)
 
-    def scores(
-        self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Shares of votes, or mean responses; NaN where they are left open."""
-        smallest_votes, largest_votes = self._totals(state, learning, labels)
-        shares = np.where(smallest_votes == largest_votes, smallest_votes, np.nan) / self.k
-        return shares[0] if len(shares) == 1 else np.moveaxis(shares, 0, 2)
+    def fit(self, data: Data, w: jax.Array) -> jax.Array:
+        """Shares of votes, or mean responses."""
+        size, k = w.sum(), self.k
+        mean_square = w @ data.x**2 / size
+        variance = mean_square - (w @ data.x / size) ** 2
+        varies = (variance > CANCELLED * mean_square).all() & (size >= k)
+        distance = jnp.where(w > 0, data.more @ (1.0 / variance), jnp.inf)
+        tolerance = TIED * jnp.where(w > 0, distance, 0.0).max()
+
+        def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
+            return (carry[1] < k).any() & varies
+
+        def widen(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            radius, count = carry
+            beyond = jnp.where(distance > radius + tolerance, distance, jnp.inf)
+            radius = jnp.where(count < k, beyond.min(axis=1, keepdims=True), radius)
+            return radius, (distance <= radius + tolerance).sum(axis=1, keepdims=True)
+
+        nobody = jnp.full((len(w), 1), -jnp.inf)
+        start = nobody, jnp.zeros((len(w), 1), int)
+        radius, _ = jax.lax.while_loop(unfinished, widen, start)
+        # Members as far away as the k-th, within rounding errors on both sides, are tied.
+        inside = distance < radius - tolerance
+        border = ~inside & (distance <= radius + tolerance)
+        missing_votes, available = k - inside.sum(axis=1), border.sum(axis=1)
+
+        def share(y: jax.Array) -> jax.Array:
+            certain, tied = inside @ y, border @ y
+            known = missing_votes == available
+            if data.y.ndim == 2:
+                # Whichever of the tied ones vote, it is for the same class, or not for it.
+                known = known | (tied == 0) | (tied == available)
+            votes = certain + tied * (missing_votes / jnp.maximum(available, 1))
+            return jnp.where(known & varies, votes / k, jnp.nan)
+
+        if data.y.ndim == 1:
+            return share(data.y)
+        if data.y.shape[1] == 2:
+            return share(data.y[:, 1])
+        return jax.vmap(share, 1, 1)(data.y)
 
     def predict(
         self,
-        state: Pairs,
+        state: State,
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> Predictions:
-        """Predictions of the kind that a loss needs; NaN where they are left open."""
-        if output != "label":
-            return Predictions(self.scores(state, learning, labels), Counter())
-        smallest_votes, largest_votes = self._totals(state, learning, labels)
-        if len(smallest_votes) == 1:
-            low, high = (self._ahead(total[0]) for total in (smallest_votes, largest_votes))
-            is_undecided = (low != high) | np.isnan(smallest_votes[0])
-            return Predictions(np.where(is_undecided, np.nan, low), Counter())
-        is_undecided = (smallest_votes != largest_votes).any(axis=0)
-        return Predictions(np.where(is_undecided, np.nan, smallest_votes.argmax(axis=0)), Counter())
-
-    @in_float64
-    def _totals(self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None) -> Any:
-        """Smallest and largest sums of votes, (V, R, n) each; NaN if there is none."""
-        n_obs = learning.shape[1]
-        if labels is not None:
-            n_values = state.values.shape[0]
-            values = [labels] if n_values == 1 else [labels == code for code in range(n_values)]
-            learning = np.broadcast_to(learning, labels.shape)
-            state = state._replace(values=padded_rows(np.stack(values).astype(float), axis=2))
-        counts = np.isin(np.asarray(state.values), (0.0, 1.0)).all()
-        padded = padded_rows(learning, axis=1)
-        vote_sums = _sums(state, padded, self.k, bool(counts) and len(state.values) == 1)
-        return tuple(np.asarray(total)[..., :n_obs] for total in vote_sums)
-
-
-@partial(jit, static_argnums=(2, 3))
-def _sums(pairs: Pairs, learning: jax.Array, k: int, codes: bool) -> tuple[jax.Array, jax.Array]:
-    """Sums of the votes of the k nearest members, whichever of the tied ones are among them."""
-    weights = learning.astype(pairs.features.dtype)
-    size = weights.sum(axis=1)
-    mean = weights @ pairs.features / size[:, None]
-    mean_square = weights @ pairs.features**2 / size[:, None]
-    variance = mean_square - mean**2
-    varies = (variance > CANCELLED * mean_square).all(axis=1) & (size >= k)
-    distance = jnp.einsum("ijp,rp->rij", pairs.differences, 1.0 / variance, precision="highest")
-    distance = jnp.where(learning[:, None], distance, jnp.inf)
-    largest = jnp.where(jnp.isfinite(distance), distance, 0.0).max(axis=(1, 2))
-    tolerance = (TIED * largest)[:, None, None]
-
-    def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
-        _, count = carry
-        return ((count < k) & varies[:, None]).any()
-
-    def widen(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        radius, count = carry
-        is_beyond = distance > radius[:, :, None] + tolerance
-        next_radius = jnp.where(is_beyond, distance, jnp.inf).min(axis=2)
-        radius = jnp.where(count < k, next_radius, radius)
-        return radius, (distance <= radius[:, :, None] + tolerance).sum(axis=2)
-
-    none = jnp.full(distance.shape[:2], -jnp.inf)
-    no_radius = (none, jnp.zeros(distance.shape[:2], dtype=int))
-    radius, _ = jax.lax.while_loop(unfinished, widen, no_radius)
-    # Members as far away as the k-th, within rounding errors on both sides, are tied.
-    inside = distance < radius[:, :, None] - tolerance
-    border = ~inside & (distance <= radius[:, :, None] + tolerance)
-    values = pairs.values if pairs.values.ndim == 3 else pairs.values[:, None]
-
-    def votes(who: jax.Array) -> jax.Array:
-        return jnp.where(who[None], values[:, :, None], 0.0).sum(axis=3)
-
-    certain, tied = votes(inside), votes(border)
-    missing_votes, available = k - inside.sum(axis=2), border.sum(axis=2)
-    if codes:
-        smallest_votes = certain + jnp.maximum(missing_votes - (available - tied), 0.0)
-        largest_votes = certain + jnp.minimum(missing_votes, tied)
-    else:
-        smallest_votes = largest_votes = jnp.where(
-            missing_votes == available, certain + tied, jnp.nan
-        )
-    usable = varies[:, None]
-    return jnp.where(usable, smallest_votes, jnp.nan), jnp.where(usable, largest_votes, jnp.nan)
+        """See `JittedLearner`; shares of votes are exact, and so need no margin."""
+        return super().predict(state, learning, output, testing, labels, None)

@@ -21,7 +21,7 @@ from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant, standardised_features
-from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
+from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
@@ -81,7 +81,7 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
     """The closed form of a learner that has one, otherwise fits without every pair."""
     jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     labels = sample.target == 1
-    neighbours = isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors))
+    neighbours = isinstance(jitted_learner, NearestNeighbors)
     n_fits = Sizes.of(labels).n_fits
     discriminant = isinstance(jitted_learner, LinearDiscriminant) and n_fits > FITTED_PAIRS
     closed_form = has_hat_matrix(jitted_learner) or neighbours or discriminant
@@ -102,9 +102,9 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
             # scikit-learn has a rule of its own for equations that are singular.
             if jitted_learner is learner:
                 raise
-    if isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors)):
+    if isinstance(jitted_learner, NearestNeighbors):
         nearest, tied = _nearest(sample, jitted_learner.k)
-        if not (tied and isinstance(jitted_learner, SurestNeighbors)):
+        if not (tied and jitted_learner.open_ties):
             # One sort serves every labeling.
             counted = partial(nearest_neighbour_errors, nearest)
             return PairErrors("closed form", LABELINGS_PER_CALL, {"distance_ties": tied}, counted)

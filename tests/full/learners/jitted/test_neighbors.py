@@ -3,11 +3,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import knn
-from ucvtest.learners.jitted import neighbor_ranks
-from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 
 
 def slow_knn(sample, k, learning):
@@ -67,37 +65,6 @@ def test_more_than_127_neighbours_do_not_overflow():
     labels, _, ties = slow_knn(sample, 300, learning)
     np.testing.assert_array_equal(found.values, labels)
     assert found.ties == ties
-
-
-@pytest.mark.parametrize("learner", [NearestNeighbors(4), SurestNeighbors(4)])
-@pytest.mark.parametrize("kind", ["label", "three classes", "number"])
-def test_few_kept_neighbours_give_the_same_numbers(learner, kind, monkeypatch):
-    sample = {"label": breast_cancer, "three classes": iris, "number": diabetes}[kind]()
-    as_classes = sample.classes is not None
-    rows = np.round(sample.matrix[::2])
-    sample = make_sample(rows, sample.response[::2], as_classes=as_classes)
-    # Some predictions need more neighbours than the 32 that are kept, and some do not.
-    learning = learning_sets(sample, 6, 5)
-    output = "number" if kind == "number" else "label"
-
-    def predicted():
-        return learner.predict(learner.prepare(sample), learning, output, ~learning)
-
-    expected = predicted()
-    sets_of_rows = []
-    complete = neighbor_ranks.Ranking.complete
-
-    def noted(ranking, rows):
-        sets_of_rows.append(rows)
-        return complete(ranking, rows)
-
-    for name, value in (("KEPT_BYTES", 1), ("LEAST_RANKS", 1), ("BLOCK_NUMBERS", 1)):
-        monkeypatch.setattr(neighbor_ranks, name, value)
-    monkeypatch.setattr(neighbor_ranks.Ranking, "complete", noted)
-    found = predicted()
-    np.testing.assert_array_equal(found.values, expected.values)
-    assert found.ties == expected.ties
-    assert sets_of_rows
 
 
 @pytest.mark.parametrize("output", ["label", "score"])

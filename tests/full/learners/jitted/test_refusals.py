@@ -26,7 +26,6 @@ from ucvtest.learners import (
     ridge_path,
     smoother,
 )
-from ucvtest.learners.jitted.neighbors import SurestNeighbors
 
 WIDE = make_sample(
     np.random.default_rng(3).normal(size=(50, 400)), np.arange(50) % 2, as_classes=True
@@ -84,8 +83,7 @@ ASKED = [
     ((ridge(1.0), breast_cancer(), "probability", 30), "gives no probability for class"),
     ((cox(), breast_cancer(), "risk", 50), "needs survival times and a metric of them"),
     ((cox(), patients(), "number", 50), "needs survival times and a metric of them"),
-    ((knn(3), large(65_537), "label", 10), "sorts all pairs of observations"),
-    ((SurestNeighbors(3), large(10_001), "label", 10), "use at most 10000 observations"),
+    ((knn(3), large(40_000), "label", 10), "keeps all pairs of observations"),
 ]
 TAKEN = [
     (lda(), breast_cancer(), "label", 7),
