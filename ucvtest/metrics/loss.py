@@ -56,16 +56,7 @@ class Loss(Metric):
 
     matrix: np.ndarray | None = field(default=None, compare=False)
     class_names: tuple[Any, ...] | None = field(default=None, compare=False)
-
-    @property
-    def is_mean(self) -> bool:
-        """Every observation has a loss."""
-        return True
-
-    @property
-    def greater_is_better(self) -> bool:
-        """A good learner has a low loss."""
-        return False
+    greater_is_better: bool = field(default=False, init=False)
 
     @property
     def of_one_class(self) -> bool:
@@ -79,11 +70,6 @@ class Loss(Metric):
             return False
         errors = self.matrix[~np.eye(len(self.matrix), dtype=bool)]
         return len({*errors}) > 1 or len({*self.matrix.diagonal()}) > 1
-
-    @property
-    def counts_errors(self) -> bool:
-        """Whether it is the share of wrong labels."""
-        return self.name == "zero_one"
 
     @property
     def _own_words(self) -> str:

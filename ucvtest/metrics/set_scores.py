@@ -1,7 +1,7 @@
 """Scores of whole test sets: one number each, without values of observations."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.words import arg, place
 from ucvtest.data.positive_class import plain_label
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Kind, Metric
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -30,11 +30,12 @@ class SetScore(Metric):
     parameters: frozenset[str] = frozenset()
     positive: Any = None
     scorer_names_positive: bool = False
+    kind: Kind = field(default="set", init=False)
 
     @property
-    def per_test_set(self) -> bool:
-        """`function` takes a test set."""
-        return True
+    def counts_errors(self) -> bool:
+        """Never: its value is one number."""
+        return False
 
     @property
     def of_one_class(self) -> bool:

@@ -56,7 +56,6 @@ class WorkingPoint:
             value, gradient = metric_of_means.value_and_gradient(means)
         else:
             value, gradient = metric_of_means.value_and_gradient(means, errors)
-            metric_of_means.check_value(value)
         return cls(metric_of_means, means, value, gradient)
 
     @classmethod
