@@ -214,6 +214,14 @@ class Metric:
         raise NotImplementedError
 
 
+def with_ties(score: Callable[[np.ndarray], Any], predictions: np.ndarray) -> Any:
+    """The score of labels 0, 1, ...; half-way between two is a tie, with the mean of both."""
+    below = np.floor(predictions).astype(int)
+    undecided = predictions != below
+    low = score(below)
+    return (low + score(below + undecided)) / 2 if undecided.any() else low
+
+
 def when_learning_from(size: int | str, units: str = "observations") -> str:
     """The words behind an estimand that is about rules from learning sets of this size."""
     return f"when learning from {size} {units}"

@@ -26,6 +26,8 @@ Average = Literal["binary", "macro", "weighted", "micro"]
 AVERAGES: tuple[Average, ...] = get_args(Average)
 
 CORRELATION = (-1.0, 1.0)
+UP_TO_1 = (-math.inf, 1.0)
+POSITIVE = (0.0, math.inf)
 
 
 def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -66,7 +68,7 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
     >>> uv.metrics.f1(labels=["owl"]).name
     'f1["owl"]'
     """
-    return _of_classes("f1", "F1", confusion.f_beta(), average, labels)
+    return of_classes("f1", "F1", confusion.f_beta(), average, labels)
 
 
 def fbeta(
@@ -102,7 +104,7 @@ def fbeta(
         raise ValueError(f"beta must be a number above 0, got {excerpt(beta)}")
     class_ratio = confusion.f_beta(float(beta))
     name = f"fbeta({written(float(beta))})"
-    return _of_classes(name, f"F{beta:g}", class_ratio, average, labels)
+    return of_classes(name, f"F{beta:g}", class_ratio, average, labels)
 
 
 def precision(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -131,7 +133,7 @@ def precision(average: Average = "binary", labels: Sequence[Any] | None = None) 
     >>> result.estimate, round(result.conf_int()[0], 3)
     (1.0, 0.187)
     """
-    return _of_classes("precision", "precision", confusion.PRECISION, average, labels)
+    return of_classes("precision", "precision", confusion.PRECISION, average, labels)
 
 
 def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -159,7 +161,7 @@ def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> 
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric=metric).means[0, 0])
     0.5
     """
-    return _of_classes("recall", "recall", confusion.RECALL, average, labels)
+    return of_classes("recall", "recall", confusion.RECALL, average, labels)
 
 
 def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -186,7 +188,7 @@ def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) ->
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric="jaccard").means[0, 0])
     0.5
     """
-    return _of_classes("jaccard", "Jaccard index", confusion.JACCARD, average, labels)
+    return of_classes("jaccard", "Jaccard index", confusion.JACCARD, average, labels)
 
 
 WEIGHTS: dict[Any, tuple[str, str, float | None]] = {
@@ -230,7 +232,7 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
         )
     name, words, power = WEIGHTS[weights]
     function = partial(confusion.chance_corrected, power=power)
-    return _of_table(name, words, function, CORRELATION, by_order=weights is not None)
+    return of_table(name, words, function, CORRELATION, by_order=weights is not None)
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
@@ -265,7 +267,7 @@ def net_benefit(threshold: float) -> SmoothMetric:
     function = partial(confusion.net_benefit, threshold=q)
     limits = (-q / (1 - q), 1.0)
     name, words = f"net_benefit({written(q)})", f"net benefit at {q:g}"
-    return _of_table(name, words, function, limits, output="probability", cut=q)
+    return of_table(name, words, function, limits, output="probability", cut=q)
 
 
 def partial_auc(max_fpr: float) -> SmoothMetric:
@@ -303,18 +305,14 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {excerpt(max_fpr)}")
     most = float(max_fpr)
     area = partial(ranks.partial_area, max_fpr=most)
-    return _of_ranks(f"partial_auc({written(most)})", f"partial AUC up to {most:g}", area)
+    return of_ranks(f"partial_auc({written(most)})", f"partial AUC up to {most:g}", area)
 
 
 # ------------------------------------------------------------------------------- kinds of rows
 
 
-def _of_classes(
-    name: str,
-    words: str,
-    class_ratio: ClassRatio,
-    average: Any,
-    labels: Any = None,
+def of_classes(
+    name: str, words: str, class_ratio: ClassRatio, average: Any, labels: Any = None
 ) -> SmoothMetric:
     """A ratio of one class, or averaged over classes."""
     check_choice("average", average, AVERAGES)
@@ -374,7 +372,7 @@ def _places(known_classes: list[Any], average: Any, labels: list[Any] | None) ->
     return [known_classes.index(label) for label in labels]
 
 
-def _of_negative_class(name: str, words: str, class_ratio: ClassRatio) -> SmoothMetric:
+def of_negative_class(name: str, words: str, class_ratio: ClassRatio) -> SmoothMetric:
     """A ratio of the negative one of two classes."""
 
     def made_for(classes: Sequence[Any]) -> Cells:
@@ -392,7 +390,7 @@ def _of_negative_class(name: str, words: str, class_ratio: ClassRatio) -> Smooth
     )
 
 
-def _of_table(
+def of_table(
     name: str, words: str, function: Any, limits: tuple[float, float], **needs: Any
 ) -> SmoothMetric:
     """A function of the whole confusion matrix."""
@@ -400,7 +398,7 @@ def _of_table(
     return SmoothMetric(name, estimand=words, **needs)
 
 
-def _of_moments(
+def of_moments(
     name: str, words: str, numbers: Any, values: Any, limits: Any, scale: Any, **needs: Any
 ) -> SmoothMetric:
     """A function of means of numbers of observations."""
@@ -409,7 +407,7 @@ def _of_moments(
     return SmoothMetric(name, numbers, estimand=words, made_for=lambda classes: function, **needs)
 
 
-def _of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
+def of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
     """A functional of the ranks of scores."""
     function = Ranks(influence)
     return SmoothMetric(
@@ -419,8 +417,6 @@ def _of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
 
 # ------------------------------------------------------------------------------------ the table
 
-UP_TO_1 = (-math.inf, 1.0)
-POSITIVE = (0.0, math.inf)
 SKILL = {"output": "probability", "symmetric": True}
 ONE_RULE = {"of_one_rule": True}
 ERROR = {"greater_is_better": False}
@@ -428,21 +424,21 @@ ERROR = {"greater_is_better": False}
 TABLE: tuple[SmoothMetric, ...] = (
     *(family(average) for family in (f1, precision, recall, jaccard) for average in AVERAGES),
     *map(kappa, WEIGHTS),
-    _of_negative_class("specificity", "specificity", confusion.RECALL),
-    _of_negative_class("npv", "negative predictive value", confusion.PRECISION),
-    _of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
-    _of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
-    _of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
-    _of_moments("r2", "R2", *moments.EXPLAINED, UP_TO_1, "log1m"),
-    _of_moments("brier_skill", "Brier skill", *moments.EXPLAINED, UP_TO_1, "log1m", **SKILL),
-    _of_moments("log_skill", "log skill", *moments.LOG_SKILL, UP_TO_1, "log1m", **SKILL),
-    _of_moments("rmse", "root mean squared error", *moments.RMSE, POSITIVE, "sqrt", **ERROR),
-    _of_moments(
+    of_negative_class("specificity", "specificity", confusion.RECALL),
+    of_negative_class("npv", "negative predictive value", confusion.PRECISION),
+    of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
+    of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
+    of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
+    of_moments("r2", "R2", *moments.EXPLAINED, UP_TO_1, "log1m"),
+    of_moments("brier_skill", "Brier skill", *moments.EXPLAINED, UP_TO_1, "log1m", **SKILL),
+    of_moments("log_skill", "log skill", *moments.LOG_SKILL, UP_TO_1, "log1m", **SKILL),
+    of_moments("rmse", "root mean squared error", *moments.RMSE, POSITIVE, "sqrt", **ERROR),
+    of_moments(
         "wape", "weighted absolute percentage error", *moments.WAPE, POSITIVE, "log", **ERROR
     ),
-    _of_moments("pearson", "correlation", *moments.PEARSON, CORRELATION, "fisher", **ONE_RULE),
-    _of_moments("ccc", "concordance correlation", *moments.CCC, CORRELATION, "fisher", **ONE_RULE),
-    _of_ranks("average_precision", "average precision", ranks.average_precision),
+    of_moments("pearson", "correlation", *moments.PEARSON, CORRELATION, "fisher", **ONE_RULE),
+    of_moments("ccc", "concordance correlation", *moments.CCC, CORRELATION, "fisher", **ONE_RULE),
+    of_ranks("average_precision", "average precision", ranks.average_precision),
     harrell(),
     uno(),
 )

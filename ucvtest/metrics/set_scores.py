@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.words import arg, place
 from ucvtest.data.positive_class import plain_label
-from ucvtest.metrics.base import Kind, Metric
+from ucvtest.metrics.base import Kind, Metric, with_ties
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -130,12 +130,9 @@ def _score_of(
             # Predictions are about the last class.
             predicted = 1 - predicted if score.output == "probability" else -predicted
         return score_function(true, predicted, **sample_arguments)
-    below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
-    low = score_function(true.copy(), classes[below], **sample_arguments)
-    if np.array_equal(below, above):
-        return low
-    # A number half-way between two classes is an undecided tie: both labels count half.
-    return (low + score_function(true, classes[above], **sample_arguments)) / 2
+    return with_ties(
+        lambda codes: score_function(true.copy(), classes[codes], **sample_arguments), predicted
+    )
 
 
 def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:

@@ -221,19 +221,14 @@ def auc(at: float) -> SurvivalMetric:
     0.667
     """
     time = _time("at", at)
-
-    def no_value(times: SurvivalTimes) -> str:
-        if not (times.event & (times.time <= time)).any():
-            return f"nobody had the event by {time:g}"
-        return "" if (times.time > time).any() else f"nobody is followed beyond {time:g}"
-
-    return _metric(
+    return _of_pairs(
         f"auc({written(time)})",
         f"AUC at {time:g}",
         partial(_pairs, last=time, power=-1, beyond=True),
         "event_probability",
+        by=f" by {time:g}",
+        without_pairs=f"nobody is followed beyond {time:g}",
         times=(time,),
-        no_value=no_value,
     )
 
 
@@ -336,22 +331,34 @@ def _concordance(
     name: str, metric_in_words: str, tau: float | None, remark: str, power: int
 ) -> SurvivalMetric:
     """The name, with "up to" a time if there is one."""
-    last = math.inf
+    last, by = math.inf, ""
     if tau is not None:
-        last = _time("tau", tau)
+        last, by = _time("tau", tau), f" by {tau:g}"
         name, metric_in_words = f"{name}({written(last)})", f"{metric_in_words} up to {tau:g}"
+    pairs = partial(_pairs, last=last, power=power)
+    without_pairs = "no pair is comparable, because no time is longer than one with an event"
+    return _of_pairs(*(name, metric_in_words, pairs, "risk", by, without_pairs), remark=remark)
+
+
+def _of_pairs(
+    name: str,
+    metric_in_words: str,
+    in_sets: Callable[[SurvivalTimes], PairsOfSets],
+    output: Output,
+    by: str,
+    without_pairs: str,
+    **declared: Any,
+) -> SurvivalMetric:
+    """A share of pairs; it has no value without an event, or without a pair."""
 
     def no_value(times: SurvivalTimes) -> str:
-        events = times.time[times.event & (times.time <= last)]
-        if not len(events):
-            return "nobody had the event" + ("" if tau is None else f" by {tau:g}")
-        first = events.min()
-        if ((times.time > first) | ((times.time == first) & ~times.event)).any():
-            return ""
-        return "no pair is comparable, because no time is longer than one with an event"
+        pairs = in_sets(times)
+        first, second = (pairs.time_rank[part > 0] for part in (pairs.first, pairs.second))
+        if not len(first):
+            return f"nobody had the event{by}"
+        return "" if len(second) and first.min() < second.max() else without_pairs
 
-    pairs = partial(_pairs, last=last, power=power)
-    return _metric(name, metric_in_words, pairs, "risk", remark=remark, no_value=no_value)
+    return _metric(name, metric_in_words, in_sets, output, no_value=no_value, **declared)
 
 
 def _pairs(times: SurvivalTimes, *, last: float, power: int, beyond: bool = False) -> PairsOfSets:
