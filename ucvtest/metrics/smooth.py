@@ -259,44 +259,33 @@ def linearised(
     target: Any,
     predictions: np.ndarray,
     folds: np.ndarray | None = None,
+    observed: ObservedCells | None = None,
 ) -> np.ndarray:
     """The linearised value of each observation, (T,), whose mean is the metric.
 
     Without a gradient, as at a geometric mean of 0, all values are the metric. `folds` (T,) are
-    numbers of test sets, which metrics of pairs of survival times need.
+    numbers of test sets, which metrics of pairs of survival times need. `observed` are the cells of
+    the observations, if they are known.
     """
     if isinstance(metric_of_means, OfTimes):
         return metric_of_means.values(target, predictions, folds)
     if isinstance(metric_of_means, Ranks):
         value, influence = metric_of_means.influence(target, predictions, np.ones(len(target)))
         return value + influence
-    means = metric_of_means.means(target, predictions)
-    parts = partial(metric_of_means.parts, target, predictions)
+    if isinstance(metric_of_means, Cells):
+        cells = observed or ObservedCells.of(target, predictions, metric_of_means.n_classes)
+        means, parts = cells.table, cells.parts
+    else:
+        means = metric_of_means.means(target, predictions)
+        parts = partial(metric_of_means.parts, target, predictions)
     errors = metric_of_means.errors(target, predictions)
-    return linearised_at(metric_of_means, means, parts, len(target), errors)
-
-
-def linearised_at(
-    metric_of_means: FunctionOfMeans,
-    means: np.ndarray,
-    parts: Callable[[np.ndarray], np.ndarray],
-    n_tested: int,
-    errors: np.ndarray | None = None,
-) -> np.ndarray:
-    """The same from the means of the parts, and from `parts`, their weighted sums by observation.
-
-    `parts` takes the weights, in the shape of the means; for `errors` see `FunctionOfMeans`.
-    """
     value, gradient = metric_of_means.value_and_gradient(means, errors)
-    if not math.isfinite(value):
-        return np.full(n_tested, math.nan)
-    if not np.isfinite(gradient).all():
-        return np.full(n_tested, value)
+    if not (math.isfinite(value) and np.isfinite(gradient).all()):
+        return np.full(len(target), value if math.isfinite(value) else math.nan)
     constant = value - float((gradient * means).sum())
     # The cells of an observation sum to one, so that weights can include the constant.
-    if isinstance(metric_of_means, Cells):
-        return parts(constant + gradient)
-    return constant + parts(gradient)
+    in_cells = isinstance(metric_of_means, Cells)
+    return parts(constant + gradient) if in_cells else constant + parts(gradient)
 
 
 def no_loss(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
