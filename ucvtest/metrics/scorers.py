@@ -58,22 +58,15 @@ class _Rows:
     __getattr__ = __getitem__ = __array__ = _refuse
 
 
-class _Probe:
-    """An estimator that reports the requests of a scorer."""
+class _Estimator:
+    """Stands for an estimator that has predicted a test set; without a method, it reports one."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name in OUTPUTS:
-            raise _MethodRequest(name)
-        raise AttributeError(name)
-
-
-class _Predicted:
-    """An estimator that has predicted a test set."""
-
-    def __init__(self, scorer: str, method: str, predicted: np.ndarray) -> None:
+    def __init__(self, scorer: str, method: str = "", predicted: np.ndarray | None = None) -> None:
         self._scorer, self._method, self._predicted = scorer, method, predicted
 
     def __getattr__(self, name: str) -> Any:
+        if not self._method:
+            raise _MethodRequest(name) if name in OUTPUTS else AttributeError(name)
         if name == self._method:
             return lambda X: self._predicted
         raise _NotPredictions(
@@ -104,7 +97,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
     name = getattr(scorer, "__name__", type(scorer).__name__)
     method = ""
     try:
-        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
+        scorer(_Estimator(name), _Rows(name, PROBED), np.arange(PROBED) % 2)
     except _MethodRequest as method_request:
         method = str(method_request)
     except _NotPredictions:
@@ -121,7 +114,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
     def score(y: np.ndarray, predicted: np.ndarray) -> float:
         if method == "predict_proba" and predicted.ndim == 1:
             predicted = np.column_stack([1 - predicted, predicted])
-        return float(scorer(_Predicted(name, method, predicted), _Rows(name, len(y)), y))
+        return float(scorer(_Estimator(name, method, predicted), _Rows(name, len(y)), y))
 
     return SetScore(
         name,
@@ -134,13 +127,8 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
 
 
 OF_NUMBERS = (
-    "explained_variance",
-    "max_error",
-    "r2",
-    "neg_max_error",
-    "neg_median_absolute_error",
-    "neg_root_mean_squared_error",
-    "neg_root_mean_squared_log_error",
+    *("explained_variance", "max_error", "r2", "neg_max_error", "neg_median_absolute_error"),
+    *("neg_root_mean_squared_error", "neg_root_mean_squared_log_error"),
     "d2_absolute_error_score",
 )
 """scikit-learn's scorers of predicted numbers that are not means; other scorers of `predict` score
