@@ -264,8 +264,9 @@ class PartsOfTested:
         """
         values = []
         for learner, row in enumerate(self._predictions):
-            cells = isinstance(metric_of_means, Cells)
-            observed = self._in_cells(metric_of_means, learner) if cells else None
+            observed = None
+            if isinstance(metric_of_means, Cells):
+                observed = self._in_cells(metric_of_means, learner)
             values.append(linearised(metric_of_means, self.target, row, folds, observed))
         return np.stack(values)
 
