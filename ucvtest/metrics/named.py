@@ -469,8 +469,8 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     if not isinstance(name, str):
         return None
     name = ALIASES.get(name, name)
-    match = FAMILY.match(name)
-    if name in SMOOTH or match is None:
+    match = None if name in SMOOTH else FAMILY.match(name)
+    if match is None:
         return SMOOTH.get(name)
     family, arguments = FAMILIES[match["family"]], {}
     try:
