@@ -140,7 +140,7 @@ def harrell(tau: float | None = None) -> SurvivalMetric:
     >>> round(float(losses.means[0, 0]), 3)
     0.6
     """
-    return _concordance("harrell", "concordance (Harrell)", tau, DEPENDS, 0)
+    return concordance("harrell", "concordance (Harrell)", tau, DEPENDS, 0)
 
 
 def uno(tau: float | None = None) -> SurvivalMetric:
@@ -181,7 +181,7 @@ def uno(tau: float | None = None) -> SurvivalMetric:
     >>> losses.loss, round(float(losses.means[0, 0]), 3)
     ('uno(7)', 0.644)
     """
-    return _concordance("uno", "concordance (Uno)", tau, KNOWN, -2)
+    return concordance("uno", "concordance (Uno)", tau, KNOWN, -2)
 
 
 def auc(at: float) -> SurvivalMetric:
@@ -327,7 +327,7 @@ def _brier(name: str, metric_in_words: str, at: tuple[float, ...]) -> SurvivalMe
     )
 
 
-def _concordance(
+def concordance(
     name: str, metric_in_words: str, tau: float | None, remark: str, power: int
 ) -> SurvivalMetric:
     """The name, with "up to" a time if there is one."""

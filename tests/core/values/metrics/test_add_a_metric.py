@@ -1,4 +1,4 @@
-"""A new metric is one row of the table, and one row of tests: here two that are not offered."""
+"""A new metric is one row of the table, and one row of tests: here three that are not offered."""
 
 import inspect
 
@@ -8,6 +8,7 @@ import pytest
 import ucvtest as uv
 from ucvtest.metrics.named import POSITIVE, SMOOTH, of_moments, of_table
 from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.survival import KNOWN, concordance
 
 
 def informedness(table):
@@ -29,23 +30,29 @@ WORSE = {"greater_is_better": False}
 ROWS = [
     of_table("of_both", "informedness of both classes", informedness, (-1.0, 1.0)),
     of_moments("smape", "symmetric percentage error", sizes, share, POSITIVE, "log", **WORSE),
+    concordance("between", "concordance with weights 1/G", None, KNOWN, -1),
 ]
 
 Y, A = np.array([0, 0, 0, 1, 1, 1, 1, 0]), np.array([0, 1, 0, 1, 1, 0, 1, 0])
 AMOUNTS = np.array([1.0, 2.0, 4.0, 3.0])
+TIMES = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+RISKS = np.array([4, 2, 3, 1, 5, 6])
+# Censored at 4 is one of five, so that pairs of later events have the weight 1 / (4 / 5).
+BETWEEN = (2 + 1.25 * 2 + 1.25 * 2) / (5 + 1.25 * 3 + 1.25 * 2)
 EXPECTED = {
-    "of_both": (Y, A, 3 / 4 + 3 / 4 - 1, (-1, 1), "higher"),
-    "smape": (AMOUNTS, AMOUNTS[::-1], 8 / 20, (0, np.inf), "lower"),
+    "of_both": (Y, A, Y, 3 / 4 + 3 / 4 - 1, (-1, 1), "higher"),
+    "smape": (AMOUNTS, AMOUNTS[::-1], AMOUNTS, 8 / 20, (0, np.inf), "lower"),
+    "between": (TIMES, RISKS, -TIMES.time, BETWEEN, (0, 1), "higher"),
 }
 
 
 @pytest.mark.parametrize("metric", ROWS, ids=lambda metric: metric.name)
 def test_a_metric_is_one_row(monkeypatch, metric):
-    y, a, value, limits, better = EXPECTED[metric.name]
+    y, a, right, value, limits, better = EXPECTED[metric.name]
     with pytest.raises(ValueError, match=f"'{metric.name}' is unknown"):
         uv.Losses.from_predictions(y, {"a": a}, metric=metric.name)
     monkeypatch.setitem(SMOOTH, metric.name, metric)
-    losses = uv.Losses.from_predictions(y, {"a": a, "right": y}, metric=metric.name)
+    losses = uv.Losses.from_predictions(y, {"a": a, "right": right}, metric=metric.name)
     result = uv.HoldOutTest.from_losses(losses, "a").fit()
     assert result.estimate == pytest.approx(value, rel=1e-12)
     assert metric.estimand in result.summary().as_text()
