@@ -7,22 +7,18 @@ requested by name, such as ``metric="mcc"``.
 """
 
 from ucvtest.metrics.named import (
-    auc,
-    brier,
     f1,
     fbeta,
-    harrell,
-    integrated_brier,
     jaccard,
     kappa,
     net_benefit,
     partial_auc,
     precision,
     recall,
-    uno,
 )
 from ucvtest.metrics.own import own_cells as Cells
 from ucvtest.metrics.own import own_moments as Moments
+from ucvtest.metrics.survival import auc, brier, harrell, integrated_brier, uno
 
 __all__ = [
     "Cells",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from ucvtest.metrics.named import POSITIVE, SMOOTH, of_moments, of_table
+from ucvtest.metrics.named import ERROR, POSITIVE, SMOOTH, of_moments, of_table
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.survival import KNOWN, concordance
 
@@ -26,10 +26,9 @@ def share(c):
     return c[..., 0] / c[..., 1]
 
 
-WORSE = {"greater_is_better": False}
 ROWS = [
     of_table("of_both", "informedness of both classes", informedness, (-1.0, 1.0)),
-    of_moments("smape", "symmetric percentage error", sizes, share, POSITIVE, "log", **WORSE),
+    of_moments("smape", "symmetric percentage error", sizes, share, POSITIVE, "log", **ERROR),
     concordance("between", "concordance with weights 1/G", None, KNOWN, -1),
 ]
 
