@@ -205,7 +205,7 @@ def of_survival(
                 )
             check_finite(quoted(name), risks, infinite=False)
             check_size(quoted(name), risks)
-        if not metric.ranks and (risks.min() < 0 or risks.max() > 1):
+        if not metric.compares_pairs and (risks.min() < 0 or risks.max() > 1):
             by_time = f"auc({metric.times[-1]:g})"
             raise ValueError(
                 f"{quoted(name)} goes from {risks.min():.3g} to {risks.max():.3g}, but "

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
 Scale = Literal["identity", "logit", "log"]
+Kind = Literal["mean", "pairs", "set"]
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,6 @@ class Units:
 class Metric:
     """A quantity to estimate, computed by `function` from the response and predictions.
 
-    A subclass is one kind of metric. It declares exactly one of `is_mean`, `ranks_pairs` and
-    `per_test_set`.
-
     Attributes
     ----------
     output : {"label", "number", "probability", "score"}
@@ -65,6 +63,14 @@ class Metric:
         The smallest and the largest value, if both exist.
     units : Units, optional
         The requested units, which are reported if a loss is computed instead.
+    kind : {"mean", "pairs", "set"}
+        See `is_mean`, `ranks_pairs` and `per_test_set`.
+    greater_is_better : bool
+        Whether a good learner has a high value.
+    compares_pairs : bool
+        Whether it is linearised and compares the risks of two observations.
+    of_loss : Metric, optional
+        The loss that tests compute with, if the values are values of its score.
     """
 
     name: str
@@ -74,10 +80,10 @@ class Metric:
     estimand: str = ""
     bounds: tuple[float, float] | None = None
     units: Units | None = field(default=None, kw_only=True)
-
-    ranks_pairs: ClassVar[bool] = False
-    """Whether it compares the scores of two observations, so that a single observation has no
-    value. The scores are then kept together with the response."""
+    kind: Kind = field(default="mean", init=False)
+    greater_is_better: bool = field(default=True, init=False)
+    compares_pairs: bool = field(default=False, init=False)
+    of_loss: "Metric | None" = field(default=None, init=False)
 
     outputs: ClassVar[tuple[str, ...]] = OUTPUTS
     """Possible values of `output`."""
@@ -101,25 +107,28 @@ class Metric:
     @property
     def is_mean(self) -> bool:
         """Whether it is a mean over observations that have separate values."""
-        return False
+        return self.kind == "mean"
+
+    @property
+    def ranks_pairs(self) -> bool:
+        """Whether it compares the scores of two observations.
+
+        A single observation has no value, and the scores are kept together with the response.
+        """
+        return self.kind == "pairs"
 
     @property
     def per_test_set(self) -> bool:
         """Whether there is one number for each test set, and no values of observations."""
-        return False
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Whether a good learner has a high value."""
-        return True
+        return self.kind == "set"
 
     @property
     def scale(self) -> Scale:
         """The scale on which the value of one learner is studentised by default.
 
-        Differences are studentised on the identity scale.
+        Differences are studentised on the identity scale. A share of pairs lies between 0 and 1.
         """
-        return "identity"
+        return "logit" if self.ranks_pairs else "identity"
 
     @property
     def wants(self) -> tuple[Any, ...]:
@@ -133,8 +142,8 @@ class Metric:
 
     @property
     def needs_every_class(self) -> bool:
-        """Whether a test set without one of the classes has no value."""
-        return False
+        """Whether a test set without one of the classes, or without an event, has no value."""
+        return self.ranks_pairs or self.of_survival
 
     @property
     def of_one_class(self) -> bool:
@@ -150,22 +159,12 @@ class Metric:
     @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels, so that sums are counts."""
-        return False
+        return self.name == "zero_one" and not self.linearised
 
     @property
     def of_cells(self) -> bool:
         """Whether it is a function of the confusion matrix: see `linearised`."""
         return False
-
-    @property
-    def compares_pairs(self) -> bool:
-        """Whether it is linearised and compares the risks of two observations."""
-        return False
-
-    @property
-    def of_loss(self) -> "Metric | None":
-        """The loss that tests compute with, if the values are values of its score."""
-        return None
 
     @property
     def reported_name(self) -> str:
@@ -213,6 +212,14 @@ class Metric:
         set, for messages.
         """
         raise NotImplementedError
+
+
+def with_ties(score: Callable[[np.ndarray], Any], predictions: np.ndarray) -> Any:
+    """The score of labels 0, 1, ...; half-way between two is a tie, with the mean of both."""
+    below = np.floor(predictions).astype(int)
+    undecided = predictions != below
+    low = score(below)
+    return (low + score(below + undecided)) / 2 if undecided.any() else low
 
 
 def when_learning_from(size: int | str, units: str = "observations") -> str:

@@ -13,6 +13,9 @@ import numpy as np
 
 MetricAndGradient = tuple[float, np.ndarray]
 
+Places = Sequence[int] | None
+"""Positions of classes; None for those that a table has."""
+
 NOTHING = 1e-15
 """Denominators up to this value are rounding error."""
 
@@ -51,18 +54,16 @@ def net_benefit(table: np.ndarray, threshold: float) -> MetricAndGradient:
     return float((gains * table).sum()), gains
 
 
-def of_one_class(table: np.ndarray, class_ratio: ClassRatio, k: int) -> MetricAndGradient:
-    """The ratio of one class."""
+def of_one_class(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
+    """The ratio of one class, the only one of the places."""
+    counted = _counted(table, places)
     values, denominators = _ratios(table, class_ratio)
-    if not denominators[k] > NOTHING:
+    if not counted @ denominators > NOTHING:
         return _without_value(table)
-    weights = (np.arange(len(table)) == k) * 1.0
-    return float(values[k]), _slopes(class_ratio, values, weights, denominators)
+    return float(counted @ values), _slopes(class_ratio, values, counted, denominators)
 
 
-def averaged(
-    table: np.ndarray, class_ratio: ClassRatio, places: Sequence[int] | None = None
-) -> MetricAndGradient:
+def averaged(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
     """The mean over some classes, or over all that the table has ("macro")."""
     counted = _counted(table, places)
     values, denominators = _ratios(table, class_ratio)
@@ -71,7 +72,7 @@ def averaged(
 
 
 def weighted_by_class(
-    table: np.ndarray, class_ratio: ClassRatio, places: Sequence[int] | None = None
+    table: np.ndarray, class_ratio: ClassRatio, places: Places
 ) -> MetricAndGradient:
     """The mean over classes weighted by their shares, which are also estimated ("weighted")."""
     counted = _counted(table, places)
@@ -85,9 +86,7 @@ def weighted_by_class(
     return value, gradient + (counted * (values - value) / total)[:, None]
 
 
-def micro_averaged(
-    table: np.ndarray, class_ratio: ClassRatio, places: Sequence[int] | None = None
-) -> MetricAndGradient:
+def micro_averaged(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
     """A ratio of sums over classes ("micro")."""
     counted = _counted(table, places)
     _, denominators = _ratios(table, class_ratio)
@@ -97,6 +96,15 @@ def micro_averaged(
     value = class_ratio.above * float(counted @ np.diag(table)) / total
     same, totals = np.full(len(table), value), np.full(len(table), total)
     return value, _slopes(class_ratio, same, counted, totals)
+
+
+AVERAGES = {
+    "binary": of_one_class,
+    "macro": averaged,
+    "weighted": weighted_by_class,
+    "micro": micro_averaged,
+}
+"""The ratio of one class, and averages over classes, by their names in scikit-learn."""
 
 
 def balanced_accuracy(table: np.ndarray) -> MetricAndGradient:
@@ -145,7 +153,7 @@ def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAnd
     return 1 - weighted_disagreement, -(weights - weighted_disagreement * by_chance) / expected
 
 
-def _counted(table: np.ndarray, places: Sequence[int] | None) -> np.ndarray:
+def _counted(table: np.ndarray, places: Places) -> np.ndarray:
     """1 for each class in the places, or that occurs or is predicted; 0 for others."""
     if places is None:
         return ((table.sum(axis=1) > NOTHING) | (table.sum(axis=0) > NOTHING)) * 1.0

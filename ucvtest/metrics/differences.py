@@ -5,6 +5,7 @@ of the standard error of a mean. It is taken a second time with half the step. W
 the function is not smooth, or it is computed with too much rounding error, and is refused.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -39,12 +40,29 @@ ROUNDING = 1e-11
 """Differences up to this part of the value are rounding error."""
 
 
+LIMIT = 1e-9
+"""Values outside the limits by this share of them are rounding error."""
+
+
 @dataclass(frozen=True)
 class OwnFunction:
-    """A function of means that a user wrote, and the name of its metric."""
+    """A function of means that a user wrote, and the name and the limits of its metric."""
 
     name: str
     number: Callable[[np.ndarray], float]
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def value(self, means: np.ndarray) -> float:
+        """The metric; a value outside the limits by more than rounding is refused."""
+        value = self.number(means)
+        rounding = LIMIT * max(1.0, abs(value))
+        low, high = self.limits
+        if math.isfinite(value) and not low - rounding <= value <= high + rounding:
+            raise ValueError(
+                f"limits={self.limits!r:.60} of the metric {self.name!r:.60} do not contain "
+                f"{value:.6g}, which its function returned: correct the limits, or leave them out"
+            )
+        return value
 
     def of_shares(self, table: np.ndarray) -> tuple[float, np.ndarray]:
         """The value and the gradient at shares that sum to 1.
@@ -52,7 +70,7 @@ class OwnFunction:
         A share moves at the expense of all others, so that only such tables are asked about. The
         mean of the gradient over observations is then 0.
         """
-        value = self.number(table)
+        value = self.value(table)
         shares = table.ravel()
         steps = SHARE_STEP * np.where(shares > 0, shares, shares[shares > 0].min())
 
@@ -77,7 +95,7 @@ class OwnFunction:
         Means move together as they vary together: a mean of y alone would leave the mean of y^2
         behind.
         """
-        value = self.number(means)
+        value = self.value(means)
         ones = np.ones(len(errors))
         slopes = self._slopes(value, means, (MEAN_STEP * errors).__getitem__, ones) / MEAN_STEP
         scale = np.sqrt((errors**2).sum(axis=0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.words import arg, excerpt
-from ucvtest.metrics.base import Metric, Units
+from ucvtest.metrics.base import Metric, Units, with_ties
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -56,16 +56,7 @@ class Loss(Metric):
 
     matrix: np.ndarray | None = field(default=None, compare=False)
     class_names: tuple[Any, ...] | None = field(default=None, compare=False)
-
-    @property
-    def is_mean(self) -> bool:
-        """Every observation has a loss."""
-        return True
-
-    @property
-    def greater_is_better(self) -> bool:
-        """A good learner has a low loss."""
-        return False
+    greater_is_better: bool = field(default=False, init=False)
 
     @property
     def of_one_class(self) -> bool:
@@ -79,11 +70,6 @@ class Loss(Metric):
             return False
         errors = self.matrix[~np.eye(len(self.matrix), dtype=bool)]
         return len({*errors}) > 1 or len({*self.matrix.diagonal()}) > 1
-
-    @property
-    def counts_errors(self) -> bool:
-        """Whether it is the share of wrong labels."""
-        return self.name == "zero_one"
 
     @property
     def _own_words(self) -> str:
@@ -173,15 +159,11 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
         return loss.function(sample.target.copy(), predictions)
     if loss.output != "label" or sample.classes is None:
         return loss.function(sample.response.copy(), predictions)
-    below = np.floor(predictions).astype(int)
-    lower_losses = loss.function(sample.response.copy(), sample.classes[below])
-    undecided = predictions != below
-    if not undecided.any():
-        return lower_losses
-    # A number half-way between two classes is an undecided tie: it costs the mean of both.
-    upper_losses = loss.function(sample.response.copy(), sample.classes[below + undecided])
-    name = f"the result of loss {loss.name}"
-    return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
+    classes, name = sample.classes, f"the result of loss {loss.name}"
+    return with_ties(
+        lambda codes: as_numbers(name, loss.function(sample.response.copy(), classes[codes])),
+        predictions,
+    )
 
 
 WEIGHTED = "weighted_"

@@ -9,7 +9,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.words import arg
 from ucvtest.data.class_order import check_order, listed_labels
 from ucvtest.data.positive_class import plain_label
-from ucvtest.metrics.base import Metric, Units
+from ucvtest.metrics.base import Metric, Units, with_ties
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 
@@ -82,9 +82,7 @@ def matrix_loss(matrix: Any) -> Loss:
 
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)
-        below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
-        # A prediction half-way between two classes is an undecided tie: it costs the mean of both.
-        return (costs[true, below] + costs[true, above]) / 2
+        return np.asarray(with_ties(lambda codes: costs[true, codes], prediction))
 
     low, high = float(costs.min()), float(costs.max())
     bounds = (low, high) if low < high else None

@@ -140,22 +140,18 @@ OTHER_LOSSES = (
     Loss("gamma", _gamma, "number", estimand="mean gamma deviance"),
 )
 
-NEGATIVE = {
-    "neg_log_loss": LOSSES["log"],
-    "neg_brier_score": LOSSES["brier"],
-    "neg_mean_squared_error": LOSSES["squared"],
-    "neg_mean_absolute_error": LOSSES["absolute"],
-    "neg_mean_squared_log_error": OTHER_LOSSES[0],
-    "neg_mean_absolute_percentage_error": OTHER_LOSSES[1],
-    "neg_mean_poisson_deviance": OTHER_LOSSES[2],
-    "neg_mean_gamma_deviance": OTHER_LOSSES[3],
+LOSSES_OF_SKLEARN = {
+    loss.estimand.lower().replace(" ", "_"): loss
+    for loss in (*LOSSES.values(), *OTHER_LOSSES)
+    if loss.output != "label"
 }
+"""Losses by the names in scikit-learn, which are their words: "mean_squared_error"."""
 
 SCORES_OF_LOSSES: dict[str, Loss] = {
     "accuracy": replace(LOSSES["zero_one"], units=Units("accuracy", 1.0, "accuracy")),
     **{
-        name: replace(loss, units=Units(name, 0.0, f"negative {loss.estimand}"))
-        for name, loss in NEGATIVE.items()
+        f"neg_{name}": replace(loss, units=Units(f"neg_{name}", 0.0, f"negative {loss.estimand}"))
+        for name, loss in LOSSES_OF_SKLEARN.items()
     },
 }
 """The loss behind each score; the loss remembers the score."""

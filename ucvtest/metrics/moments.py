@@ -104,3 +104,11 @@ def _variance(square: Any, mean: Any) -> Any:
 
 def _covariance(c: np.ndarray) -> Any:
     return c[..., 4] - c[..., 0] * c[..., 1]
+
+
+EXPLAINED = of_error_and_response, explained
+LOG_SKILL = of_log_loss, log_skill
+RMSE = of_squared_error, root
+WAPE = absolute_and_size, ratio
+PEARSON = of_products, pearson
+CCC = of_products, concordance

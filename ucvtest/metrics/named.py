@@ -1,33 +1,33 @@
-"""Smooth metrics by the names and functions that users write: "f1", `uv.metrics.f1("macro")`."""
+"""The table of metrics that are smooth functions of means: "f1", `uv.metrics.f1("macro")`.
+
+A metric is a row of `TABLE`: its name, its words, how its value is made of means of parts, and what
+it needs. A family such as F-beta is a function that makes rows. A name with arguments, such as
+"fbeta(2)_macro", calls the function.
+"""
 
 import json
 import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from ucvtest.common.checks import is_number
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.words import arg, excerpt
+from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion, moments, ranks
-from ucvtest.metrics.build import (
-    AVERAGES,
-    SHARE,
-    Average,
-    no_loss,
-    of_classes,
-    of_moments,
-    of_negative_class,
-    of_ranks,
-    of_table,
-    written,
-)
+from ucvtest.metrics.confusion import ClassRatio
 from ucvtest.metrics.recorded import known_metric
-from ucvtest.metrics.smooth import Cells, SmoothMetric
+from ucvtest.metrics.smooth import SHARE, Cells, Moments, Ranks, SmoothMetric, written
 from ucvtest.metrics.survival import auc, brier, harrell, integrated_brier, uno
 from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
 
+Average = Literal["binary", "macro", "weighted", "micro"]
+AVERAGES: tuple[Average, ...] = get_args(Average)
+
 CORRELATION = (-1.0, 1.0)
+UP_TO_1 = (-math.inf, 1.0)
+POSITIVE = (0.0, math.inf)
 
 
 def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -191,7 +191,12 @@ def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) ->
     return of_classes("jaccard", "Jaccard index", confusion.JACCARD, average, labels)
 
 
-WEIGHTS: dict[Any, float | None] = {None: None, "linear": 1.0, "quadratic": 2.0}
+WEIGHTS: dict[Any, tuple[str, str, float | None]] = {
+    None: ("kappa", "kappa", None),
+    "linear": ("kappa_linear", "linearly weighted kappa", 1.0),
+    "quadratic": ("kappa_quadratic", "quadratically weighted kappa", 2.0),
+}
+"""Name, words, and power of distances between classes."""
 
 
 def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric:
@@ -225,12 +230,9 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
         raise ValueError(
             f"weights must be 'linear', 'quadratic' or {excerpt(None)}, got {excerpt(weights)}"
         )
-    name = "kappa" if weights is None else f"kappa_{weights}"
-    kappa_in_words = (
-        "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
-    )
-    kappa_of_table = partial(confusion.chance_corrected, power=WEIGHTS[weights])
-    return of_table(name, kappa_in_words, kappa_of_table, CORRELATION, by_order=weights is not None)
+    name, words, power = WEIGHTS[weights]
+    function = partial(confusion.chance_corrected, power=power)
+    return of_table(name, words, function, CORRELATION, by_order=weights is not None)
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
@@ -262,16 +264,10 @@ def net_benefit(threshold: float) -> SmoothMetric:
     if not is_number(threshold) or not 0 < threshold < 1:
         raise ValueError(f"threshold must lie between 0 and 1, got {excerpt(threshold)}")
     q = float(threshold)
-    benefit_of_table = partial(confusion.net_benefit, threshold=q)
-    return SmoothMetric(
-        f"net_benefit({written(q)})",
-        no_loss,
-        "probability",
-        estimand=f"net benefit at {q:g}",
-        made_for=lambda classes: Cells(benefit_of_table, len(classes)),
-        limits=(-q / (1 - q), 1.0),
-        cut=q,
-    )
+    function = partial(confusion.net_benefit, threshold=q)
+    limits = (-q / (1 - q), 1.0)
+    name, words = f"net_benefit({written(q)})", f"net benefit at {q:g}"
+    return of_table(name, words, function, limits, output="probability", cut=q)
 
 
 def partial_auc(max_fpr: float) -> SmoothMetric:
@@ -307,11 +303,162 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
     """
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {excerpt(max_fpr)}")
-    largest_fpr = float(max_fpr)
-    area = partial(ranks.partial_area, max_fpr=largest_fpr)
-    return of_ranks(
-        f"partial_auc({written(largest_fpr)})", f"partial AUC up to {largest_fpr:g}", area
+    most = float(max_fpr)
+    area = partial(ranks.partial_area, max_fpr=most)
+    return of_ranks(f"partial_auc({written(most)})", f"partial AUC up to {most:g}", area)
+
+
+# ------------------------------------------------------------------------------- kinds of rows
+
+
+def of_classes(
+    name: str, words: str, class_ratio: ClassRatio, average: Any, labels: Any = None
+) -> SmoothMetric:
+    """A ratio of one class, or averaged over classes."""
+    check_choice("average", average, AVERAGES)
+    listed = None if labels is None else _listed(labels)
+    if listed is not None and average == "binary" and len(listed) > 1:
+        raise ValueError(
+            f"{len(listed)} classes are named, but without an average the metric is about one: "
+            "name one class, or an average, 'macro', 'weighted' or 'micro'"
+        )
+    if average != "binary":
+        name, words = f"{name}_{average}", f"{average} {words}"
+    if listed is not None:
+        name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
+        words = f"{words} of {', '.join(map(str, listed))}"
+
+    def made_for(classes: Sequence[Any]) -> Cells:
+        places = _places(list(classes), average, listed)
+        only_class = places[0] if places is not None and len(places) == 1 else None
+        function = partial(confusion.AVERAGES[average], class_ratio=class_ratio, places=places)
+        return Cells(function, len(classes), only_class, by_place=places is not None)
+
+    return SmoothMetric(
+        name,
+        estimand=words,
+        made_for=made_for,
+        limits=SHARE,
+        of_two=average == "binary" and listed is None,
+        within="positive" if class_ratio is confusion.RECALL else None,
+        named_class=listed[0] if listed is not None and average == "binary" else None,
     )
+
+
+def _listed(labels: Any) -> list[Any]:
+    """Labels in the form for files."""
+    label_list = labels.tolist() if hasattr(labels, "tolist") else labels
+    plain_labels = [*map(json_label, label_list)] if isinstance(label_list, (list, tuple)) else []
+    if not plain_labels or len(set(plain_labels)) < len(plain_labels):
+        raise ValueError(f"labels must be a list of different classes, got {excerpt(labels)}")
+    return plain_labels
+
+
+def _places(known_classes: list[Any], average: Any, labels: list[Any] | None) -> confusion.Places:
+    """The positions of the classes that the metric names; None for those that a table has."""
+    if labels is None:
+        if average == "binary" and len(known_classes) != 2:
+            raise ValueError(
+                f"metric of the positive class needs two classes, but y has {len(known_classes)}: "
+                "name one, as in 'f1[\"ill\"]', or an average, as in 'f1_macro'"
+            )
+        return [len(known_classes) - 1] if average == "binary" else None
+    unknown = [label for label in labels if label not in known_classes]
+    if unknown:
+        raise ValueError(
+            f"the metric names {unknown[0]!r:.60}, which is not a class of y: the classes "
+            f"are {', '.join(map(repr, known_classes))}"
+        )
+    return [known_classes.index(label) for label in labels]
+
+
+def of_negative_class(name: str, words: str, class_ratio: ClassRatio) -> SmoothMetric:
+    """A ratio of the negative one of two classes."""
+
+    def made_for(classes: Sequence[Any]) -> Cells:
+        if len(classes) != 2:
+            raise ValueError(f"{arg('metric', name)} needs two classes, but y has {len(classes)}")
+        return Cells(partial(confusion.of_one_class, class_ratio=class_ratio, places=[0]), 2)
+
+    return SmoothMetric(
+        name,
+        estimand=words,
+        made_for=made_for,
+        limits=SHARE,
+        of_two=True,
+        within="negative" if class_ratio is confusion.RECALL else None,
+    )
+
+
+def of_table(
+    name: str, words: str, function: Any, limits: tuple[float, float], **needs: Any
+) -> SmoothMetric:
+    """A function of the whole confusion matrix."""
+    needs = {"made_for": lambda classes: Cells(function, len(classes)), "limits": limits, **needs}
+    return SmoothMetric(name, estimand=words, **needs)
+
+
+def of_moments(
+    name: str, words: str, numbers: Any, values: Any, limits: Any, scale: Any, **needs: Any
+) -> SmoothMetric:
+    """A function of means of numbers of observations."""
+    function = Moments(numbers, partial(moments.value_and_gradient, values), values)
+    needs = {"output": "number", "interval_scale": scale, "limits": limits, **needs}
+    return SmoothMetric(name, numbers, estimand=words, made_for=lambda classes: function, **needs)
+
+
+def of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
+    """A functional of the ranks of scores."""
+    function = Ranks(influence)
+    return SmoothMetric(
+        name, output="score", estimand=words, made_for=lambda classes: function, limits=SHARE
+    )
+
+
+# ------------------------------------------------------------------------------------ the table
+
+SKILL = {"output": "probability", "symmetric": True}
+ONE_RULE = {"of_one_rule": True}
+ERROR = {"greater_is_better": False}
+
+TABLE: tuple[SmoothMetric, ...] = (
+    *(family(average) for family in (f1, precision, recall, jaccard) for average in AVERAGES),
+    *map(kappa, WEIGHTS),
+    of_negative_class("specificity", "specificity", confusion.RECALL),
+    of_negative_class("npv", "negative predictive value", confusion.PRECISION),
+    of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
+    of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
+    of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
+    of_moments("r2", "R2", *moments.EXPLAINED, UP_TO_1, "log1m"),
+    of_moments("brier_skill", "Brier skill", *moments.EXPLAINED, UP_TO_1, "log1m", **SKILL),
+    of_moments("log_skill", "log skill", *moments.LOG_SKILL, UP_TO_1, "log1m", **SKILL),
+    of_moments("rmse", "root mean squared error", *moments.RMSE, POSITIVE, "sqrt", **ERROR),
+    of_moments(
+        "wape", "weighted absolute percentage error", *moments.WAPE, POSITIVE, "log", **ERROR
+    ),
+    of_moments("pearson", "correlation", *moments.PEARSON, CORRELATION, "fisher", **ONE_RULE),
+    of_moments("ccc", "concordance correlation", *moments.CCC, CORRELATION, "fisher", **ONE_RULE),
+    of_ranks("average_precision", "average precision", ranks.average_precision),
+    harrell(),
+    uno(),
+)
+
+SMOOTH: dict[str, SmoothMetric] = {metric.name: metric for metric in TABLE}
+"""Smooth metrics by name; metrics with a number or labels in their names are made on demand."""
+
+FAMILIES: dict[str, Callable[..., SmoothMetric]] = {
+    family.__name__: family
+    for family in (
+        *(f1, fbeta, precision, recall, jaccard, net_benefit, partial_auc),
+        *(harrell, uno, auc, brier, integrated_brier),
+    )
+}
+
+FAMILY = re.compile(
+    rf"^(?P<family>{'|'.join(FAMILIES)})(\((?P<number>[0-9.eE+,-]+)\))?"
+    rf"(_(?P<average>{'|'.join(AVERAGES[1:])}))?(?P<labels>\[.*\])?$"
+)
+"""Names such as "fbeta(2)_macro" and 'recall["ill"]'."""
 
 
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
@@ -322,13 +469,10 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     if not isinstance(name, str):
         return None
     name = ALIASES.get(name, name)
-    named_metric = SMOOTH.get(name)
-    if named_metric is not None:
-        return named_metric
-    match = FAMILY.match(name)
+    match = None if name in SMOOTH else FAMILY.match(name)
     if match is None:
-        return None
-    arguments: dict[str, Any] = {}
+        return SMOOTH.get(name)
+    family, arguments = FAMILIES[match["family"]], {}
     try:
         if match["average"]:
             arguments["average"] = match["average"]
@@ -338,8 +482,7 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     except ValueError:
         return None
     try:
-        number = (numbers,) if match["family"] in OF_SEVERAL_NUMBERS else numbers
-        return FAMILIES[match["family"]](*number, **arguments)
+        return family(*([numbers] if family is integrated_brier else numbers), **arguments)
     except TypeError:
         return None
     except ValueError as error:
@@ -371,102 +514,3 @@ def kind_in_words(name: Any, *, rises: bool) -> str:
     if rises:
         return "Score"
     return "Loss" if named_smooth_metric(name) is None else "Metric"
-
-
-EXPLAINED: dict[str, Any] = {
-    "numbers": moments.of_error_and_response,
-    "values": moments.explained,
-    "limits": (-math.inf, 1.0),
-    "scale": "log1m",
-}
-"""The common parts of R2 and Brier's skill."""
-
-WITHOUT_ARGUMENTS = [
-    of_negative_class("specificity", "specificity", confusion.RECALL),
-    of_negative_class("npv", "negative predictive value", confusion.PRECISION),
-    of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
-    of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
-    of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
-    of_moments("r2", "R2", **EXPLAINED),
-    of_moments("brier_skill", "Brier skill", output="probability", symmetric=True, **EXPLAINED),
-    of_moments(
-        "log_skill",
-        "log skill",
-        numbers=moments.of_log_loss,
-        values=moments.log_skill,
-        limits=(-math.inf, 1.0),
-        scale="log1m",
-        output="probability",
-        symmetric=True,
-    ),
-    of_moments(
-        "rmse",
-        "root mean squared error",
-        numbers=moments.of_squared_error,
-        values=moments.root,
-        limits=(0.0, math.inf),
-        scale="sqrt",
-        rises=False,
-    ),
-    of_moments(
-        "wape",
-        "weighted absolute percentage error",
-        numbers=moments.absolute_and_size,
-        values=moments.ratio,
-        limits=(0.0, math.inf),
-        scale="log",
-        rises=False,
-    ),
-    of_moments(
-        "pearson",
-        "correlation",
-        numbers=moments.of_products,
-        values=moments.pearson,
-        limits=CORRELATION,
-        scale="fisher",
-        of_one_rule=True,
-    ),
-    of_moments(
-        "ccc",
-        "concordance correlation",
-        numbers=moments.of_products,
-        values=moments.concordance,
-        limits=CORRELATION,
-        scale="fisher",
-        of_one_rule=True,
-    ),
-    of_ranks("average_precision", "average precision", ranks.average_precision),
-]
-
-WITH_DEFAULTS = [
-    *(family(average) for family in (f1, precision, recall, jaccard) for average in AVERAGES),
-    *(kappa(weights) for weights in (None, "linear", "quadratic")),
-]
-
-SMOOTH: dict[str, SmoothMetric] = {
-    metric.name: metric for metric in (*WITH_DEFAULTS, *WITHOUT_ARGUMENTS, harrell(), uno())
-}
-"""Smooth metrics by name; metrics with a number or labels in their names are made on demand."""
-
-FAMILIES: dict[str, Callable[..., SmoothMetric]] = {
-    "f1": f1,
-    "fbeta": fbeta,
-    "precision": precision,
-    "recall": recall,
-    "jaccard": jaccard,
-    "net_benefit": net_benefit,
-    "partial_auc": partial_auc,
-    "harrell": harrell,
-    "uno": uno,
-    "auc": auc,
-    "brier": brier,
-    "integrated_brier": integrated_brier,
-}
-
-OF_SEVERAL_NUMBERS = ("integrated_brier",)
-
-FAMILY = re.compile(
-    rf"^(?P<family>{'|'.join(FAMILIES)})(\((?P<number>[0-9.eE+,-]+)\))?"
-    rf"(_(?P<average>{'|'.join(AVERAGES[1:])}))?(?P<labels>\[.*\])?$"
-)
-"""Names such as "fbeta(2)_macro" and 'recall["ill"]'."""

@@ -11,7 +11,7 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
-from ucvtest.metrics.means import LOSSES, SCORES_OF_LOSSES
+from ucvtest.metrics.means import LOSSES, LOSSES_OF_SKLEARN, SCORES_OF_LOSSES
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
@@ -47,8 +47,6 @@ def as_loss(loss: Any, *, has_classes: bool, other_names: tuple[str, ...] = ()) 
         return matrix_loss(loss)
     if loss is None:
         return LOSSES["zero_one" if has_classes else "squared"]
-    if isinstance(loss, Loss):
-        return loss
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         name = "custom" if name == "<lambda>" else name
@@ -61,32 +59,23 @@ def as_loss(loss: Any, *, has_classes: bool, other_names: tuple[str, ...] = ()) 
                 f"{arg('scoring')} for a score, or rename a loss"
             )
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
-    if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
-        return LOSSES[ALIASES.get(loss, loss)]
+    metric = metric_of(loss)
+    if isinstance(metric, Loss):
+        return metric
     raise unknown_loss(loss, (*LOSSES, *other_names), SMOOTH)
 
 
 OF_SKLEARN = {
+    **LOSSES_OF_SKLEARN,
     "zero_one_loss": LOSSES["zero_one"],
     "hamming_loss": LOSSES["zero_one"],
-    "mean_squared_error": LOSSES["squared"],
-    "mean_absolute_error": LOSSES["absolute"],
-    "log_loss": LOSSES["log"],
     "brier_score_loss": LOSSES["brier"],
-    **{
-        name.removeprefix("neg_"): replace(loss, units=None)
-        for name, loss in SCORES_OF_LOSSES.items()
-        if name.removeprefix("neg_mean_") in ("squared_log_error", "absolute_percentage_error")
-        or name.endswith("_deviance")
-    },
 }
 """Losses by the names of scikit-learn's functions."""
 
 
 def _is_of_sklearn(loss: Any) -> bool:
-    return getattr(loss, "__module__", None) is not None and loss.__module__.startswith(
-        "sklearn.metrics."
-    )
+    return callable(loss) and str(getattr(loss, "__module__", "")).startswith("sklearn.metrics.")
 
 
 def _of_sklearn(name: str) -> Loss:
@@ -108,16 +97,15 @@ def canonical(loss: Any) -> Any:
         assert loss_of_matrix.matrix is not None
         cost = cost_of_errors(loss_of_matrix.matrix)
         return loss_of_matrix if cost is None else errors_at(cost, loss_of_matrix.matrix)
-    return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
+    return _of_sklearn(loss.__name__) if _is_of_sklearn(loss) else loss
 
 
 def metric_or_loss(metric: Any) -> Any:
     """The meaning of `metric=`: a function of means, a loss or its score by name, or the AUC."""
     if isinstance(metric, str) and metric in SCORES_OF_LOSSES:
         return SCORES_OF_LOSSES[metric]
-    if isinstance(metric, str) and (ALIASES.get(metric, metric) in (*LOSSES, AUC_NAME)):
-        return metric
-    return as_smooth_metric(metric)
+    known = isinstance(metric, str) and metric_of(metric) is not None
+    return metric if known else as_smooth_metric(metric)
 
 
 def is_matrix(loss: Any) -> bool:
@@ -133,15 +121,10 @@ def as_metric(loss: Any, *, has_classes: bool) -> Metric:
     ValueError
         If the name is unknown, or a matrix is not square.
     """
-    if is_auc(loss):
-        return AUC
     if isinstance(loss, SetScore) and not loss.fixed_output and not has_classes:
         return replace(loss, output="number")
-    return (
-        loss
-        if isinstance(loss, Metric)
-        else as_loss(loss, has_classes=has_classes, other_names=(AUC_NAME,))
-    )
+    metric = metric_of(loss)
+    return metric or as_loss(loss, has_classes=has_classes, other_names=(AUC_NAME,))
 
 
 def output_of(loss: Any) -> Output | None:
@@ -152,7 +135,7 @@ def output_of(loss: Any) -> Output | None:
     """
     if loss is None or (isinstance(loss, SetScore) and not loss.fixed_output):
         return None
-    if callable(loss) and _is_of_sklearn(loss):
+    if _is_of_sklearn(loss):
         return _of_sklearn(loss.__name__).output
     if callable(loss) and not isinstance(loss, Metric):
         return None
@@ -168,13 +151,11 @@ def metric_of(loss: Any) -> Metric | None:
 
 def is_auc(loss: Any) -> bool:
     """Whether areas under the ROC curve are requested instead of losses."""
-    return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
+    return metric_of(loss) is AUC
 
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
     """Whether test sets should have all classes in proportion, as scores need them."""
-    if is_auc(loss):
-        return True
-    if not isinstance(loss, Metric):
-        return False
+    if is_auc(loss) or not isinstance(loss, Metric):
+        return is_auc(loss)
     return loss.needs_every_class and (has_classes or loss.of_survival)

@@ -4,19 +4,14 @@ import math
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice, check_switch
-from ucvtest.metrics.build import no_loss
 from ucvtest.metrics.differences import OwnFunction
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
-
-ROUNDING = 1e-9
-"""Values outside the limits by this share of them are rounding error."""
 
 
 def own_cells(
@@ -72,15 +67,12 @@ def own_cells(
     """
     _check_own(limits, greater_is_better, function=function)
     name = _own_name(function, name)
-    own_function = OwnFunction(name, _number_from(function, name))
-    check_value = partial(_check_value, name, limits)
+    own_function = OwnFunction(name, _number_from(function, name), limits)
     return SmoothMetric(
         name,
-        no_loss,
-        "label",
         estimand=name,
-        made_for=lambda classes: Cells(own_function, len(classes), check_value=check_value),
-        rises=greater_is_better,
+        made_for=lambda classes: Cells(own_function, len(classes)),
+        greater_is_better=greater_is_better,
         limits=limits,
     )
 
@@ -155,15 +147,14 @@ def own_moments(
         rows = means.reshape(-1, means.shape[-1])
         return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
-    check_value = partial(_check_value, name, limits)
-    moments = Moments(numbers, OwnFunction(name, number), values, check_value)
+    moments = Moments(numbers, OwnFunction(name, number, limits), values)
     return SmoothMetric(
         name,
         parts,
         output,
         estimand=name,
         made_for=lambda classes: moments,
-        rises=greater_is_better,
+        greater_is_better=greater_is_better,
         limits=limits,
     )
 
@@ -211,16 +202,6 @@ def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
     if not limits[0] < limits[1]:
         raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
     check_switch("greater_is_better", greater_is_better)
-
-
-def _check_value(name: str, limits: tuple[float, float], value: float) -> None:
-    """Refuse a value outside the limits by more than rounding; without a value there is none."""
-    rounding = ROUNDING * max(1.0, abs(value))
-    if math.isfinite(value) and not limits[0] - rounding <= value <= limits[1] + rounding:
-        raise ValueError(
-            f"limits={limits!r:.60} of the metric {name!r:.60} do not contain {value:.6g}, which "
-            "its function returned: correct the limits, or leave them out"
-        )
 
 
 def _own_name(user_function: Any, name: Any) -> str:

@@ -18,29 +18,39 @@ CHUNK = 256
 
 
 def pairs_in_sets(
-    time_rank: np.ndarray, risks: np.ndarray, first: np.ndarray, second: np.ndarray
+    time_rank: np.ndarray,
+    risks: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    sets: np.ndarray,
 ) -> np.ndarray:
-    """Weighted pairs of each observation as the first and as the second of a pair, (2, 2, R, m).
+    """Weighted pairs of each observation as the first and as the second of a pair, (2, 2, m).
 
     The sums are over pairs in the right order, with ties half, and over all pairs. Arguments are
-    (R, m), a row for each test set. The first of a pair has the lower `time_rank`; in the right
-    order, it has the higher risk. The weight of a pair is the `first` of one times the `second` of
-    the other.
+    (m,), and pairs are of observations with the same number of a set. The first of a pair has the
+    lower `time_rank`; in the right order, it has the higher risk. The weight of a pair is the
+    `first` of one times the `second` of the other.
     """
-    pair_weights = np.empty((2, 2, *risks.shape))
-    size = risks.shape[1]
-    step = max(1, SOME // size**2)
-    for start in range(0, len(risks), step):
-        rows = slice(start, start + step)
-        some = time_rank[rows], risks[rows], first[rows], second[rows]
-        pair_weights[:, :, rows] = _counted(*some) if size >= LARGE else _compared(*some)
+    pair_weights = np.zeros((2, 2, len(risks)))
+    order = np.argsort(sets, kind="stable")
+    _, starts, sizes = np.unique(sets[order], return_index=True, return_counts=True)
+    for size in np.unique(sizes).tolist():
+        # The rows (R, size) of all R sets of this size.
+        rows = order[starts[sizes == size][:, None] + np.arange(size)]
+        sums_of = _counted if size >= LARGE else _compared
+        step = max(1, SOME // size**2)
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            pair_weights[:, :, some] = sums_of(
+                time_rank[some], risks[some], first[some], second[some]
+            )
     return pair_weights
 
 
 def _compared(
     time_rank: np.ndarray, risks: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """The sums of some sets, by matrices of their pairs."""
+    """The sums (2, 2, R, size) of some sets, by matrices of their pairs."""
     earlier = (time_rank[:, :, None] < time_rank[:, None, :]).view(np.int8)
     higher = (risks[:, :, None] > risks[:, None, :]).view(np.int8)
     lower = (risks[:, :, None] < risks[:, None, :]).view(np.int8)

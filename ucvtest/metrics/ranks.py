@@ -1,12 +1,12 @@
 """Metrics that rank: the area under the ROC curve."""
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ucvtest.metrics.base import Metric, Scale
+from ucvtest.metrics.base import Kind, Metric
 from ucvtest.stats.placements import midranks
 
 if TYPE_CHECKING:
@@ -24,18 +24,7 @@ class RankMetric(Metric):
     returns NaN for a test set without pairs.
     """
 
-    ranks_pairs: ClassVar[bool] = True
-    """Every pair is of two observations of different classes."""
-
-    @property
-    def scale(self) -> Scale:
-        """A share of pairs lies between 0 and 1."""
-        return "logit"
-
-    @property
-    def needs_every_class(self) -> bool:
-        """A test set of one class has no pairs."""
-        return True
+    kind: Kind = field(default="pairs", init=False)
 
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0

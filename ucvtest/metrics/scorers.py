@@ -48,39 +48,25 @@ class _Rows:
     def __len__(self) -> int:
         return self._n_rows
 
-    def __getattr__(self, name: str) -> NoReturn:
-        self._refuse()
-
-    def __getitem__(self, index: Any) -> NoReturn:
-        self._refuse()
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise _NotPredictions(
             f"scoring: {self._name} uses X, but scores are computed from predictions here: pass a "
             "function that only passes X to the estimator, or test a function (X_train, y_train, "
             "X_test) -> predictions with your own loss"
         )
 
-
-class _Probe:
-    """An estimator that reports the requests of a scorer."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in OUTPUTS:
-            raise _MethodRequest(name)
-        raise AttributeError(name)
+    __getattr__ = __getitem__ = __array__ = _refuse
 
 
-class _Predicted:
-    """An estimator that has predicted a test set."""
+class _Estimator:
+    """Stands for an estimator that has predicted a test set; without a method, it reports one."""
 
-    def __init__(self, scorer: str, method: str, predicted: np.ndarray) -> None:
+    def __init__(self, scorer: str, method: str = "", predicted: np.ndarray | None = None) -> None:
         self._scorer, self._method, self._predicted = scorer, method, predicted
 
     def __getattr__(self, name: str) -> Any:
+        if not self._method:
+            raise _MethodRequest(name) if name in OUTPUTS else AttributeError(name)
         if name == self._method:
             return lambda X: self._predicted
         raise _NotPredictions(
@@ -97,12 +83,7 @@ def is_scorer_function(scoring: Any) -> bool:
         parameters = inspect.signature(scoring).parameters.values()
     except (TypeError, ValueError):
         return False
-    required = [
-        parameter
-        for parameter in parameters
-        if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
-    ]
-    return len(required) == 3
+    return sum(x.default is x.empty and x.kind != x.VAR_KEYWORD for x in parameters) == 3
 
 
 def score_by_function(scorer: Callable[..., Any]) -> SetScore:
@@ -116,7 +97,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
     name = getattr(scorer, "__name__", type(scorer).__name__)
     method = ""
     try:
-        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
+        scorer(_Estimator(name), _Rows(name, PROBED), np.arange(PROBED) % 2)
     except _MethodRequest as method_request:
         method = str(method_request)
     except _NotPredictions:
@@ -133,7 +114,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
     def score(y: np.ndarray, predicted: np.ndarray) -> float:
         if method == "predict_proba" and predicted.ndim == 1:
             predicted = np.column_stack([1 - predicted, predicted])
-        return float(scorer(_Predicted(name, method, predicted), _Rows(name, len(y)), y))
+        return float(scorer(_Estimator(name, method, predicted), _Rows(name, len(y)), y))
 
     return SetScore(
         name,
@@ -146,13 +127,8 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
 
 
 OF_NUMBERS = (
-    "explained_variance",
-    "max_error",
-    "r2",
-    "neg_max_error",
-    "neg_median_absolute_error",
-    "neg_root_mean_squared_error",
-    "neg_root_mean_squared_log_error",
+    *("explained_variance", "max_error", "r2", "neg_max_error", "neg_median_absolute_error"),
+    *("neg_root_mean_squared_error", "neg_root_mean_squared_log_error"),
     "d2_absolute_error_score",
 )
 """scikit-learn's scorers of predicted numbers that are not means; other scorers of `predict` score
@@ -240,16 +216,16 @@ def _name_of(scorer: Any) -> str:
 
 def _what_it_does(scorer: Any) -> tuple[Any, ...]:
     """A key that is equal for equal scorers, even if one of them names a default value."""
-    score_function, keywords = scorer._score_func, dict(scorer._kwargs)
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(score_function).parameters.items()
-        if name in keywords and parameter.default is not inspect.Parameter.empty
+    parameters = inspect.signature(scorer._score_func).parameters
+    changed = {
+        name: value
+        for name, value in scorer._kwargs.items()
+        if name not in parameters or parameters[name].default != value
     }
-    changed_keywords = {
-        name: x for name, x in keywords.items() if name not in defaults or x != defaults[name]
-    }
-    return score_function, scorer._sign, changed_keywords, getattr(scorer, "_response_method", None)
+    return (
+        *(scorer._score_func, scorer._sign, changed),
+        getattr(scorer, "_response_method", None),
+    )
 
 
 def _set_score(name: str, scorer: Any) -> SetScore:
@@ -259,13 +235,8 @@ def _set_score(name: str, scorer: Any) -> SetScore:
     def score(y: np.ndarray, prediction: np.ndarray, **sample_arguments: Any) -> Any:
         return float(sign * score_function(y, prediction, **(sample_arguments | keywords)))
 
-    output: Output = "label"
-    method = getattr(scorer, "_response_method", "predict")
-    if method == "predict_proba":
-        output = "probability"
-    elif method != "predict":
-        output = "score"
-    elif name in OF_NUMBERS:
+    output = OUTPUTS.get(str(getattr(scorer, "_response_method", "predict")), "score")
+    if output == "label" and name in OF_NUMBERS:
         output = "number"
     parameters = inspect.signature(score_function).parameters
     score_arguments = {name: parameter.default for name, parameter in parameters.items()} | keywords

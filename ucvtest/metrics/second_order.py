@@ -51,34 +51,23 @@ def directions_of_table(table: np.ndarray) -> np.ndarray | None:
 
 
 def directions_of_cells(
-    target: np.ndarray, predictions: np.ndarray, means: np.ndarray
+    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray | None
 ) -> np.ndarray | None:
     """The same from observations, times the root of their number.
 
-    Half-way numbers are also cells.
+    Half-way numbers are also cells. With an `index` of clusters, their rows are added up.
     """
-    size = len(means)
-    cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
-    if _too_many(len(cells), means.size):
+    size, alone = len(means), index is None
+    if index is None:
+        index = np.unique(2 * size * target + 2 * predictions, return_inverse=True)[1]
+    counts = np.bincount(index)
+    if _too_many(len(counts), means.size):
         return None
-    true, twice_code = np.divmod(cells.astype(int), 2 * size)
-    cell_indicators = np.zeros((len(cells), means.size))
-    for predicted_code in (twice_code // 2, (twice_code + 1) // 2):
-        cell_indicators[np.arange(len(cells)), size * true + predicted_code] += 0.5
-    return np.asarray(np.sqrt(counts)[:, None] * (cell_indicators - means.ravel()))
-
-
-def directions_of_clusters(
-    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
-) -> np.ndarray | None:
-    """The same for clusters, whose rows are added up."""
-    size, n_groups = len(means), int(index.max()) + 1
-    if _too_many(n_groups, means.size):
-        return None
-    sums = np.zeros((n_groups, means.size))
+    sums = np.zeros((len(counts), means.size))
     for predicted_code in (np.floor(predictions), np.ceil(predictions)):
         np.add.at(sums, (index, (size * target + predicted_code).astype(int)), 0.5)
-    return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
+    directions = sums - counts[:, None] * means.ravel()
+    return np.asarray(directions / np.sqrt(counts)[:, None] if alone else directions)
 
 
 def directions_of_covariance(covariance: np.ndarray) -> np.ndarray:

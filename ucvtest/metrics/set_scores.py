@@ -1,7 +1,8 @@
 """Scores of whole test sets: one number each, without values of observations."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.words import arg, place
 from ucvtest.data.positive_class import plain_label
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Kind, Metric, with_ties
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -30,11 +31,12 @@ class SetScore(Metric):
     parameters: frozenset[str] = frozenset()
     positive: Any = None
     scorer_names_positive: bool = False
+    kind: Kind = field(default="set", init=False)
 
     @property
-    def per_test_set(self) -> bool:
-        """`function` takes a test set."""
-        return True
+    def counts_errors(self) -> bool:
+        """Never: its value is one number."""
+        return False
 
     @property
     def of_one_class(self) -> bool:
@@ -62,93 +64,75 @@ class SetScore(Metric):
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
-        """The score of each test set."""
-        return scores_of_sets(self, sample, predictions, testing, first)
+        """The score of each test set, (R,), from predictions (R, n) or (R, n, C).
 
+        Test sets are numbered from `first`.
 
-def scores_of_sets(
-    score: SetScore, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
-) -> np.ndarray:
-    """The score of each test set, (R,), from predictions (R, n) or (R, n, C).
+        Raises
+        ------
+        ValueError
+            If a test set has no such score.
+        """
+        from sklearn.exceptions import UndefinedMetricWarning
 
-    Test sets are numbered from `first`.
-
-    Raises
-    ------
-    ValueError
-        If a test set has no such score.
-    """
-    from sklearn.exceptions import UndefinedMetricWarning
-
-    sample_arguments = _known_arguments(score, sample)
-    set_scores, doubts = np.empty(len(testing)), dict[int, str]()
-    for row, tested in enumerate(testing):
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", UndefinedMetricWarning)
-                set_scores[row] = _score_of(
-                    score, sample, predictions[row, tested], tested, sample_arguments
+        sample_arguments = self._known_arguments(sample)
+        set_scores, doubts = np.empty(len(testing)), dict[int, str]()
+        for row, tested in enumerate(testing):
+            try:
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always", UndefinedMetricWarning)
+                    predicted = predictions[row, tested]
+                    set_scores[row] = self.of_set(sample, predicted, tested, sample_arguments)
+            except (ValueError, TypeError) as error:
+                raise ValueError(
+                    f"{arg('scoring', self.name)} failed on split {place(first + row)}: {error}"
+                ) from None
+            if not np.isfinite(set_scores[row]):
+                raise ValueError(
+                    f"{arg('scoring', self.name)} gave {set_scores[row]} on split "
+                    f"{place(first + row)}, whose test set has no such score: use fewer folds, or "
+                    "stratified folds"
                 )
-        except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"{arg('scoring', score.name)} failed on split {place(first + row)}: {error}"
-            ) from None
-        if not np.isfinite(set_scores[row]):
-            raise ValueError(
-                f"{arg('scoring', score.name)} gave {set_scores[row]} on split "
-                f"{place(first + row)}, whose test set has no such score: use fewer folds, or "
-                "stratified folds"
+            if caught:
+                doubts[row] = str(caught[0].message)
+        if doubts:
+            warn_caller(
+                f"{arg('scoring', self.name)} in {len(doubts)} of {len(testing)} test sets: "
+                f"{next(iter(doubts.values()))} Use fewer folds, or stratified folds"
             )
-        if caught:
-            doubts[row] = str(caught[0].message)
-    if doubts:
-        warn_caller(
-            f"{arg('scoring', score.name)} in {len(doubts)} of {len(testing)} test sets: "
-            f"{next(iter(doubts.values()))} Use fewer folds, or stratified folds"
-        )
-    return set_scores
+        return set_scores
 
-
-def _score_of(
-    score: SetScore,
-    sample: "Sample",
-    predicted: np.ndarray,
-    tested: np.ndarray,
-    sample_arguments: Any,
-) -> float:
-    score_function: Any = score.function
-    classes = sample.classes
-    if score.output == "number" or classes is None:
-        return score_function(sample.target[tested], predicted, **sample_arguments)
-    true = sample.response[tested]
-    if score.output != "label":
+    def of_set(
+        self, sample: "Sample", predicted: np.ndarray, tested: np.ndarray, arguments: Any
+    ) -> float:
+        """The score of one test set, with arguments for the function."""
+        function: Any = partial(self.function, **arguments)
+        classes = sample.classes
+        if self.output == "number" or classes is None:
+            return function(sample.target[tested], predicted)
+        true = sample.response[tested]
+        if self.output == "label":
+            return with_ties(lambda codes: function(true.copy(), classes[codes]), predicted)
         if len(classes) > 2:
             # Columns in ascending order of the classes.
             predicted = predicted[:, np.argsort(classes)]
-        elif score.positive_class(sample) != classes[-1]:
+        elif self.positive_class(sample) != classes[-1]:
             # Predictions are about the last class.
-            predicted = 1 - predicted if score.output == "probability" else -predicted
-        return score_function(true, predicted, **sample_arguments)
-    below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
-    low = score_function(true.copy(), classes[below], **sample_arguments)
-    if np.array_equal(below, above):
-        return low
-    # A number half-way between two classes is an undecided tie: both labels count half.
-    return (low + score_function(true, classes[above], **sample_arguments)) / 2
+            predicted = 1 - predicted if self.output == "probability" else -predicted
+        return function(true, predicted)
 
+    def _known_arguments(self, sample: "Sample") -> dict[str, Any]:
+        """The positive class that a user names, and labels, for functions that need them.
 
-def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
-    """The positive class that a user names, and labels, for functions that need them.
-
-    If nobody names the positive class, scikit-learn decides, and may refuse.
-    """
-    if sample.classes is None or score.output == "number":
+        If nobody names the positive class, scikit-learn decides, and may refuse.
+        """
+        if sample.classes is None or self.output == "number":
+            return {}
+        if sample.n_classes == 2 and "pos_label" in self.parameters and sample.positive_named:
+            return {"pos_label": sample.classes[-1]}
+        if sample.n_classes > 2 and self.output != "label" and "labels" in self.parameters:
+            return {"labels": np.sort(sample.classes)}
         return {}
-    if sample.n_classes == 2 and "pos_label" in score.parameters and sample.positive_named:
-        return {"pos_label": sample.classes[-1]}
-    if sample.n_classes > 2 and score.output != "label" and "labels" in score.parameters:
-        return {"labels": np.sort(sample.classes)}
-    return {}
 
 
 def check_positive_of(score: SetScore, sample: "Sample") -> None:
@@ -168,7 +152,7 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _score_of(score, sample, sample.target, np.arange(sample.n_obs), {})
+            score.of_set(sample, sample.target, np.arange(sample.n_obs), {})
     except (ValueError, TypeError) as error:
         labels = " or ".join(arg("pos_label", label) for label in classes)
         # scikit-learn names its own argument, with the default that no label equals.

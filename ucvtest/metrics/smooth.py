@@ -10,7 +10,7 @@ values, from the derivative of T in the weights of observations.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,12 +18,14 @@ import numpy as np
 
 from ucvtest.common.words import arg
 from ucvtest.data.class_order import check_has_order
+from ucvtest.data.output import Output
 from ucvtest.data.sample import refuse_exact_numbers
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.differences import CENTRAL, OwnFunction
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
+    from ucvtest.metrics.survival_sets import MetricOfSets
 
 IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
 """The scale on which the limits of one learner are symmetric: T, log T, log(1 - T), atanh T; "sqrt"
@@ -33,19 +35,19 @@ ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """A function of the means of the parts that returns the metric and its gradient, an array of their
 shape."""
 
+SHARE = (0.0, 1.0)
+
+LARGEST_WHOLE = 1e15
+"""Whole numbers up to this are written without a point."""
+
 GRADIENT_STEP = 1 / 50
 """Step of the differences of gradients along a direction."""
 
 
-def _no_check(value: float) -> None:
-    """Built-in metrics have no values outside their limits."""
-
-
 class FunctionOfMeans(ABC):
-    """The common part of `Cells` and `Moments`; `check_value` refuses a value of observations."""
+    """The common part of `Cells` and `Moments`."""
 
     function: ValueAndGradient | OwnFunction
-    check_value: Callable[[float], None]
 
     @property
     def own(self) -> OwnFunction | None:
@@ -93,8 +95,6 @@ class Cells(FunctionOfMeans):
         Number of known classes; predictions may name more.
     only_class : int, optional
         The class that the metric distinguishes from all others, if it is about one.
-    check_value : callable
-        Refuses a value at the means of observations.
     by_place : bool
         Whether the function names classes by their positions.
     outside : tuple of int
@@ -105,7 +105,6 @@ class Cells(FunctionOfMeans):
     function: ValueAndGradient | OwnFunction
     n_classes: int
     only_class: int | None = None
-    check_value: Callable[[float], None] = _no_check
     by_place: bool = False
     outside: tuple[int, ...] = ()
 
@@ -192,14 +191,12 @@ class ObservedCells:
 class Moments(FunctionOfMeans):
     """A function of means of numbers, which `numbers(y, prediction)` gives as (T, k).
 
-    `values` is the function of such means, arrays (..., k), without a gradient. `check_value`
-    refuses a value at the means of observations.
+    `values` is the function of such means, arrays (..., k), without a gradient.
     """
 
     numbers: Callable[[np.ndarray, np.ndarray], np.ndarray]
     function: ValueAndGradient | OwnFunction
     values: Callable[[np.ndarray], np.ndarray]
-    check_value: Callable[[float], None] = _no_check
 
     def value_and_gradient(
         self, means: np.ndarray, errors: np.ndarray | None = None
@@ -247,12 +244,14 @@ class Ranks:
 class OfTimes:
     """A functional of survival times and risks.
 
-    `values` takes survival times (T,), risks (T,) or (T, K), the numbers of the test sets that
-    contain the pairs (or None), and the censoring distribution of other observations (or None). It
-    returns the linearised value of each observation; NaN if there is none.
+    `in_sets` takes the survival times of a sample and returns the metric of its test sets.
     """
 
-    values: Callable[[Any, np.ndarray, np.ndarray | None, Any], np.ndarray]
+    in_sets: Callable[[Any], "MetricOfSets"]
+
+    def values(self, times: Any, risks: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
+        """The linearised value of each observation; NaN if there is none."""
+        return self.in_sets(times).linearised(risks, folds)
 
 
 def linearised(
@@ -260,45 +259,43 @@ def linearised(
     target: Any,
     predictions: np.ndarray,
     folds: np.ndarray | None = None,
+    observed: ObservedCells | None = None,
 ) -> np.ndarray:
     """The linearised value of each observation, (T,), whose mean is the metric.
 
     Without a gradient, as at a geometric mean of 0, all values are the metric. `folds` (T,) are
-    numbers of test sets, which metrics of pairs of survival times need.
+    numbers of test sets, which metrics of pairs of survival times need. `observed` are the cells of
+    the observations, if they are known.
     """
     if isinstance(metric_of_means, OfTimes):
-        return metric_of_means.values(target, predictions, folds, None)
+        return metric_of_means.values(target, predictions, folds)
     if isinstance(metric_of_means, Ranks):
         value, influence = metric_of_means.influence(target, predictions, np.ones(len(target)))
         return value + influence
-    means = metric_of_means.means(target, predictions)
-    parts = partial(metric_of_means.parts, target, predictions)
+    if isinstance(metric_of_means, Cells):
+        cells = observed or ObservedCells.of(target, predictions, metric_of_means.n_classes)
+        means, parts = cells.table, cells.parts
+    else:
+        means = metric_of_means.means(target, predictions)
+        parts = partial(metric_of_means.parts, target, predictions)
     errors = metric_of_means.errors(target, predictions)
-    return linearised_at(metric_of_means, means, parts, len(target), errors)
-
-
-def linearised_at(
-    metric_of_means: FunctionOfMeans,
-    means: np.ndarray,
-    parts: Callable[[np.ndarray], np.ndarray],
-    n_tested: int,
-    errors: np.ndarray | None = None,
-) -> np.ndarray:
-    """The same from the means of the parts, and from `parts`, their weighted sums by observation.
-
-    `parts` takes the weights, in the shape of the means; for `errors` see `FunctionOfMeans`.
-    """
     value, gradient = metric_of_means.value_and_gradient(means, errors)
-    metric_of_means.check_value(value)
-    if not math.isfinite(value):
-        return np.full(n_tested, math.nan)
-    if not np.isfinite(gradient).all():
-        return np.full(n_tested, value)
+    if not (math.isfinite(value) and np.isfinite(gradient).all()):
+        return np.full(len(target), value if math.isfinite(value) else math.nan)
     constant = value - float((gradient * means).sum())
     # The cells of an observation sum to one, so that weights can include the constant.
-    if isinstance(metric_of_means, Cells):
-        return parts(constant + gradient)
-    return constant + parts(gradient)
+    in_cells = isinstance(metric_of_means, Cells)
+    return parts(constant + gradient) if in_cells else constant + parts(gradient)
+
+
+def no_loss(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """A single observation has no value."""
+    raise NotImplementedError("single observations have no value of this metric")
+
+
+def written(number: float) -> str:
+    """A number in the form for names, from which it can be read exactly."""
+    return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)
 
 
 @dataclass(frozen=True)
@@ -331,8 +328,10 @@ class SmoothMetric(Metric):
         The class that its name is about, as in 'recall["ill"]'.
     """
 
+    function: Callable[..., Any] = no_loss
+    output: Output = "label"
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
-    rises: bool = True
+    greater_is_better: bool = field(default=True, kw_only=True)
     limits: tuple[float, float] = (-math.inf, math.inf)
     interval_scale: IntervalScale = "identity"
     cut: float | None = None
@@ -346,19 +345,9 @@ class SmoothMetric(Metric):
     linearised: ClassVar[bool] = True
 
     @property
-    def is_mean(self) -> bool:
-        """Linearised values are averaged."""
-        return True
-
-    @property
     def of_cells(self) -> bool:
         """Whether it is a function of the confusion matrix."""
         return self.output == "label" or self.cut is not None
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Declared by the metric."""
-        return self.rises
 
     @property
     def without_value(self) -> str:
@@ -398,7 +387,8 @@ class SmoothMetric(Metric):
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
         """The predictions; 0 for untested observations."""
-        return self.decided(np.where(testing, predictions, 0.0))
+        tested = testing if predictions.ndim == testing.ndim else testing[:, :, None]
+        return self.decided(np.where(tested, predictions, 0.0))
 
     def decided(self, predictions: np.ndarray) -> np.ndarray:
         """Decisions at the threshold; predictions as they are if there is none."""

@@ -13,26 +13,21 @@ estimation of the weights, as in ``riskRegression::Score``.
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import is_number
 from ucvtest.common.words import arg, call, excerpt
-from ucvtest.data.output import SURVIVAL_OUTPUTS
+from ucvtest.data.output import SURVIVAL_OUTPUTS, Output
 from ucvtest.data.survival_response import as_survival
 from ucvtest.data.survival_times import SurvivalTimes
-from ucvtest.metrics import times_and_risks
-from ucvtest.metrics.build import SHARE, no_loss, written
 from ucvtest.metrics.censoring import Censoring
-from ucvtest.metrics.smooth import OfTimes, SmoothMetric
+from ucvtest.metrics.smooth import SHARE, OfTimes, SmoothMetric, written
 from ucvtest.metrics.survival_sets import BrierOfSets, MetricOfSets, PairsOfSets
-
-if TYPE_CHECKING:
-    from ucvtest.data.sample import Sample
 
 DEPENDS = "It depends on how observations are censored; the metric 'uno' does not."
 
@@ -55,7 +50,7 @@ class SurvivalMetric(SmoothMetric):
     ----------
     times : tuple of float
         The times at which probabilities of an event are needed; empty if any risk is sufficient.
-    ranks : bool
+    compares_pairs : bool
         Whether only the order of risks matters, so that they need not be probabilities.
     remark : str
         How its standard error accounts for the censoring.
@@ -67,7 +62,7 @@ class SurvivalMetric(SmoothMetric):
 
     limits: tuple[float, float] = SHARE
     times: tuple[float, ...] = ()
-    ranks: bool = True
+    compares_pairs: bool = field(default=True, kw_only=True)
     remark: str = ESTIMATED
     no_value: Callable[[SurvivalTimes], str] = None  # type: ignore[assignment]
     in_sets: Callable[[SurvivalTimes], MetricOfSets] = None  # type: ignore[assignment]
@@ -76,26 +71,9 @@ class SurvivalMetric(SmoothMetric):
     of_survival: ClassVar[bool] = True
 
     @property
-    def needs_every_class(self) -> bool:
-        """Whether folds should have events in proportion: pairs without an event have no value."""
-        return True
-
-    @property
-    def compares_pairs(self) -> bool:
-        """Whether only the order of the risks of two observations matters."""
-        return self.ranks
-
-    def kept(
-        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
-    ) -> np.ndarray:
-        """The predictions; 0 for untested observations."""
-        tested = testing if predictions.ndim == 2 else testing[:, :, None]
-        return np.where(tested, predictions, 0.0)
-
-    @property
     def wants(self) -> tuple[Any, ...]:
         """The accepted kinds of predictions: any risk if only order matters, or its own kind."""
-        return ("risk",) if self.ranks else (self.output, *self.times)
+        return ("risk",) if self.compares_pairs else (self.output, *self.times)
 
     @property
     def wants_in_words(self) -> str:
@@ -162,7 +140,7 @@ def harrell(tau: float | None = None) -> SurvivalMetric:
     >>> round(float(losses.means[0, 0]), 3)
     0.6
     """
-    return _concordance("harrell", "concordance (Harrell)", tau, DEPENDS)
+    return concordance("harrell", "concordance (Harrell)", tau, DEPENDS, 0)
 
 
 def uno(tau: float | None = None) -> SurvivalMetric:
@@ -203,7 +181,7 @@ def uno(tau: float | None = None) -> SurvivalMetric:
     >>> losses.loss, round(float(losses.means[0, 0]), 3)
     ('uno(7)', 0.644)
     """
-    return _concordance("uno", "concordance (Uno)", tau, KNOWN, weighted=True)
+    return concordance("uno", "concordance (Uno)", tau, KNOWN, -2)
 
 
 def auc(at: float) -> SurvivalMetric:
@@ -243,26 +221,14 @@ def auc(at: float) -> SurvivalMetric:
     0.667
     """
     time = _time("at", at)
-
-    def no_value(times: SurvivalTimes) -> str:
-        if not (times.event & (times.time <= time)).any():
-            return f"nobody had the event by {time:g}"
-        return "" if (times.time > time).any() else f"nobody is followed beyond {time:g}"
-
-    def in_sets(times: SurvivalTimes) -> MetricOfSets:
-        censoring = Censoring.of(times)
-        pairs = times_and_risks.area_pairs(times, censoring, at=time)
-        return PairsOfSets(times, *pairs, censoring, time)
-
-    return SurvivalMetric(
+    return _of_pairs(
         f"auc({written(time)})",
-        no_loss,
+        f"AUC at {time:g}",
+        partial(_pairs, last=time, power=-1, beyond=True),
         "event_probability",
-        estimand=f"AUC at {time:g}",
-        made_for=_made_for(partial(times_and_risks.area_at, at=time)),
+        by=f" by {time:g}",
+        without_pairs=f"nobody is followed beyond {time:g}",
         times=(time,),
-        no_value=no_value,
-        in_sets=in_sets,
     )
 
 
@@ -344,67 +310,89 @@ def integrated_brier(times: Any) -> SurvivalMetric:
 
 
 def _brier(name: str, metric_in_words: str, at: tuple[float, ...]) -> SurvivalMetric:
-    def values(times: SurvivalTimes, risks: np.ndarray, folds: Any, censoring: Any) -> np.ndarray:
-        scores = BrierOfSets.of(times, at, censoring)
-        return scores.of_one_set(risks, known=censoring is not None)
-
     def no_value(times: SurvivalTimes) -> str:
         if Censoring.of(times).at(at[-1]) > 0:
             return ""
         return f"nobody is followed up to {at[-1]:g}, because the last are censored earlier"
 
-    return SurvivalMetric(
+    return _metric(
         name,
-        no_loss,
+        metric_in_words,
+        partial(BrierOfSets.of, at=at),
         "event_probability",
-        estimand=metric_in_words,
-        made_for=_made_for(values),
-        rises=False,
+        greater_is_better=False,
         times=at,
-        ranks=False,
+        compares_pairs=False,
         no_value=no_value,
-        in_sets=partial(BrierOfSets.of, at=at),
     )
 
 
-def _concordance(
-    name: str, metric_in_words: str, tau: float | None, remark: str, *, weighted: bool = False
+def concordance(
+    name: str, metric_in_words: str, tau: float | None, remark: str, power: int
 ) -> SurvivalMetric:
     """The name, with "up to" a time if there is one."""
-    end_time = math.inf
+    last, by = math.inf, ""
     if tau is not None:
-        end_time = _time("tau", tau)
-        name, metric_in_words = f"{name}({written(end_time)})", f"{metric_in_words} up to {tau:g}"
+        last, by = _time("tau", tau), f" by {tau:g}"
+        name, metric_in_words = f"{name}({written(last)})", f"{metric_in_words} up to {tau:g}"
+    pairs = partial(_pairs, last=last, power=power)
+    without_pairs = "no pair is comparable, because no time is longer than one with an event"
+    return _of_pairs(*(name, metric_in_words, pairs, "risk", by, without_pairs), remark=remark)
 
-    def in_sets(times: SurvivalTimes) -> MetricOfSets:
-        pair_weights = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end_time)
-        return PairsOfSets(times, *pair_weights)
+
+def _of_pairs(
+    name: str,
+    metric_in_words: str,
+    in_sets: Callable[[SurvivalTimes], PairsOfSets],
+    output: Output,
+    by: str,
+    without_pairs: str,
+    **declared: Any,
+) -> SurvivalMetric:
+    """A share of pairs; it has no value without an event, or without a pair."""
 
     def no_value(times: SurvivalTimes) -> str:
-        events = times.time[times.event & (times.time <= end_time)]
-        if not len(events):
-            return "nobody had the event" + ("" if tau is None else f" by {tau:g}")
-        first = events.min()
-        if ((times.time > first) | ((times.time == first) & ~times.event)).any():
-            return ""
-        return "no pair is comparable, because no time is longer than one with an event"
+        pairs = in_sets(times)
+        first, second = (pairs.time_rank[part > 0] for part in (pairs.first, pairs.second))
+        if not len(first):
+            return f"nobody had the event{by}"
+        return "" if len(second) and first.min() < second.max() else without_pairs
 
-    concordance = partial(times_and_risks.concordance, weighted=weighted, tau=end_time)
+    return _metric(name, metric_in_words, in_sets, output, no_value=no_value, **declared)
+
+
+def _pairs(times: SurvivalTimes, *, last: float, power: int, beyond: bool = False) -> PairsOfSets:
+    """Pairs of an event at t, up to the `last` time, with the weight G(t-) to a power.
+
+    The other observation has a longer time, or the same time and is censored; or it is followed
+    `beyond` the last time, and then the estimation of G has its effect.
+    """
+    censoring = Censoring.of(times)
+    cases = times.event & (times.time <= last)
+    first = np.zeros(times.n_obs)
+    first[cases] = censoring.before(times.time[cases]) ** power
+    if beyond:
+        return PairsOfSets(times, ~cases * 1, first, (times.time > last) * 1.0, censoring, last)
+    later = 2 * np.unique(times.time, return_inverse=True)[1] + ~times.event
+    return PairsOfSets(times, later, first, np.ones(times.n_obs))
+
+
+def _metric(
+    name: str,
+    metric_in_words: str,
+    in_sets: Callable[[SurvivalTimes], MetricOfSets],
+    output: Output,
+    **declared: Any,
+) -> SurvivalMetric:
+    of_times = OfTimes(in_sets)
     return SurvivalMetric(
         name,
-        no_loss,
-        "risk",
+        output=output,
         estimand=metric_in_words,
-        made_for=_made_for(concordance),
-        remark=remark,
-        no_value=no_value,
+        made_for=lambda classes: of_times,
         in_sets=in_sets,
+        **declared,
     )
-
-
-def _made_for(values: Any) -> Callable[[Any], OfTimes]:
-    of_times = OfTimes(values)
-    return lambda classes: of_times
 
 
 def _time(name: str, value: Any) -> float:

@@ -1,4 +1,4 @@
-"""Survival metrics pooled over many test sets of one sample, and values of their observations.
+"""Survival metrics, by pairs or errors of observations, pooled over test sets of one sample.
 
 A metric of pairs is the ratio of two sums over the test sets: over pairs in the right order, with
 ties half, and over all comparable pairs. Pairs are within test sets. A set without a comparable
@@ -22,7 +22,6 @@ import numpy as np
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.pairs_in_sets import pairs_in_sets
-from ucvtest.metrics.times_and_risks import pairs_of_rows
 
 
 class MetricOfSets(ABC):
@@ -36,12 +35,12 @@ class MetricOfSets(ABC):
         """Contributions of test sets to the sums, (R, k, n), by predictions (R, n) or (R, n, K)."""
 
     @abstractmethod
-    def value(self, sums: np.ndarray) -> float:
-        """The metric of pooled sums (k, n); NaN where it has no value."""
-
-    @abstractmethod
     def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Losses (k, R, n) of observations, 0 where untested, of whose means the metric is made."""
+
+    @abstractmethod
+    def means_of(self, sums: np.ndarray) -> np.ndarray:
+        """The means (k,) of `parts`, from pooled sums."""
 
     @abstractmethod
     def linear_part(
@@ -49,28 +48,33 @@ class MetricOfSets(ABC):
     ) -> tuple[float, np.ndarray, np.ndarray | float]:
         """The metric of means (k,) of `parts`, its gradient, and what else moves it (n,).
 
-        The latter is the effect of censoring weights at the pooled `sums`.
+        The latter is the effect of censoring weights at the pooled `sums`. The metric is NaN where
+        it has no value.
         """
 
-    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """The values at some sums; see `values`."""
-        means = self.means_of(sums)
-        value, gradient, fixed = self.linear_part(means, sums)
-        moved = self.parts(predictions, testing) - means[:, None, None]
-        return np.asarray(value + np.tensordot(gradient, moved, 1) + fixed)
-
     @abstractmethod
-    def means_of(self, sums: np.ndarray) -> np.ndarray:
-        """The means (k,) of `parts`, from pooled sums."""
+    def linearised(self, predictions: np.ndarray, sets: np.ndarray | None) -> np.ndarray:
+        """The value (n,) of each observation, whose mean is the metric; NaN without a value.
+
+        Every observation is tested once, in the test set of its number `sets` (n,); in a single one
+        without them. The spread of the values gives the standard error of the metric (the
+        infinitesimal jackknife).
+        """
 
     def values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """The values (R, n) of observations at pooled sums, divided by the number of test sets.
 
         0 for untested observations, and if the metric has no value.
         """
-        if not np.isfinite(self.value(sums)):
-            return np.zeros(testing.shape)
-        return self._values(sums, predictions, testing) * testing
+        values = self._values(sums, predictions, testing)
+        return np.zeros(testing.shape) if np.isnan(values).any() else values
+
+    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """The same; NaN if the metric has no value."""
+        means = self.means_of(sums)
+        value, gradient, fixed = self.linear_part(means, sums)
+        moved = self.parts(predictions, testing) - means[:, None, None]
+        return np.asarray((value + np.tensordot(gradient, moved, 1) + fixed) * testing)
 
     def of_each_set(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """The value of each test set, (R,): means of `values` at the sums pooled over these sets.
@@ -79,14 +83,12 @@ class MetricOfSets(ABC):
         metric has no value.
         """
         sums = self.sums(predictions, testing).mean(axis=0)
-        if not np.isfinite(self.value(sums)):
-            return np.full(len(testing), np.nan)
-        set_sums = self.values(sums, predictions, testing).sum(axis=1)
+        set_sums = self._values(sums, predictions, testing).sum(axis=1)
         return np.asarray(set_sums / testing.sum(axis=1))
 
     def value_and_gradient(self, sums: np.ndarray) -> tuple[float, np.ndarray]:
         """Only the metric; `values` has the effects of observations."""
-        return self.value(sums), np.zeros(sums.shape)
+        return self.linear_part(self.means_of(sums), sums)[0], np.zeros(sums.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +120,6 @@ class PairsOfSets(MetricOfSets):
         right, pairs = self._pairs(predictions, testing)
         return np.stack([right[0], pairs[0]], axis=1)
 
-    def value(self, sums: np.ndarray) -> float:
-        """The share of pairs in the right order."""
-        total = float(sums[1].sum())
-        return float(sums[0].sum()) / total if total > 0 else np.nan
-
     def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """See `MetricOfSets`: weights of pairs in the right order, and of all, as in the module."""
         size = testing.sum(axis=1, keepdims=True)
@@ -151,37 +148,39 @@ class PairsOfSets(MetricOfSets):
         """See `MetricOfSets`."""
         return np.asarray(sums.sum(axis=1))
 
+    def linearised(self, predictions: np.ndarray, sets: np.ndarray | None) -> np.ndarray:
+        """See `MetricOfSets`."""
+        as_either = self._within(predictions, sets)
+        value, gradient, fixed = self.linear_part(as_either[0].sum(axis=1), as_either[0])
+        return np.asarray(value + len(predictions) * (gradient @ as_either.sum(axis=0)) + fixed)
+
     def half_within(
-        self, risks: np.ndarray, folds: np.ndarray | None, clusters: np.ndarray
+        self, risks: np.ndarray, sets: np.ndarray | None, clusters: np.ndarray
     ) -> np.ndarray:
         """Half of what pairs within clusters add to the values of rows, (n,).
 
         Without it they count once in the sum of a cluster, and not for both of their rows.
         """
-        order = self.time_rank, risks, self.first, self.second
-        right, pairs = pairs_of_rows(*order, folds)[0].sum(axis=1)
-        inner_right, inner_pairs = pairs_of_rows(*order, clusters).sum(axis=0) / 2
-        return np.asarray(len(risks) * (inner_right - right / pairs * inner_pairs) / pairs)
+        as_first = self._within(risks, sets)[0]
+        _, gradient, _ = self.linear_part(as_first.sum(axis=1), as_first)
+        within_clusters = self._within(risks, clusters).sum(axis=0) / 2
+        return np.asarray(len(risks) * (gradient @ within_clusters))
+
+    def _within(
+        self, risks: np.ndarray, sets: np.ndarray | None, places: np.ndarray | slice = np.s_[:]
+    ) -> np.ndarray:
+        """Pairs within sets of the observations at some places: see `pairs_in_sets`."""
+        order = self.time_rank[places], risks, self.first[places], self.second[places]
+        return pairs_in_sets(*order, np.zeros(len(risks), dtype=int) if sets is None else sets)
 
     def _pairs(self, predictions: np.ndarray, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of pairs in the right order, ties half, and of all pairs, (2, R, n) each.
 
         They are sums of each observation as the first and as the second of its pairs.
         """
-        sizes = testing.sum(axis=1)
+        sets, places = np.nonzero(testing)
         pair_weights = np.zeros((2, 2, *testing.shape))
-        for size in np.unique(sizes[sizes > 1]):
-            rows = np.flatnonzero(sizes == size)
-            tested = testing[rows]
-            places = np.nonzero(tested)[1].reshape(len(rows), size)
-            some_weights = np.zeros((2, 2, *tested.shape))
-            some_weights[:, :, tested] = pairs_in_sets(
-                self.time_rank[places],
-                predictions[rows][tested].reshape(places.shape),
-                self.first[places],
-                self.second[places],
-            ).reshape(2, 2, -1)
-            pair_weights[:, :, rows] = some_weights
+        pair_weights[:, :, testing] = self._within(predictions[testing], sets, places)
         return pair_weights[:, 0], pair_weights[:, 1]
 
 
@@ -209,15 +208,13 @@ class BrierOfSets(MetricOfSets):
     n_parts: ClassVar[int] = 1
 
     @classmethod
-    def of(
-        cls, times: SurvivalTimes, at: tuple[float, ...], censoring: Censoring | None = None
-    ) -> "BrierOfSets":
-        """The score at these times, with the weights of the sample's censoring, or of another.
+    def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
+        """The score at these times, with the weights of the sample's censoring.
 
         Weights are 1/G(t-) for events, 1/G(at) for observations followed beyond, and 0 for
         observations censored before.
         """
-        censoring = Censoring.of(times) if censoring is None else censoring
+        censoring = Censoring.of(times)
         targets, weights = np.zeros((2, len(at), times.n_obs))
         for place, time in enumerate(at):
             events, beyond = times.event & (times.time <= time), times.time > time
@@ -235,12 +232,6 @@ class BrierOfSets(MetricOfSets):
         """Errors at each of the times, and how often an observation is tested."""
         errors = self._errors(predictions) * testing[:, None]
         return np.concatenate([errors, testing[:, None]], axis=1)
-
-    def value(self, sums: np.ndarray) -> float:
-        """The mean error; without a value if nobody is followed up to a time."""
-        if not self.censoring.at(self.at[-1]) > 0:
-            return np.nan
-        return float(self.shares @ sums[:-1].sum(axis=1)) / float(sums[-1].sum())
 
     def parts(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """See `MetricOfSets`: the errors, averaged over times."""
@@ -263,18 +254,10 @@ class BrierOfSets(MetricOfSets):
         """See `MetricOfSets`."""
         return np.array([self.shares @ sums[:-1].sum(axis=1) / sums[-1].sum()])
 
-    def of_one_set(self, risks: np.ndarray, *, known: bool) -> np.ndarray:
-        """The values (n,) where all are tested, by risks (n,) or (n, K); NaN without a value.
-
-        Of a `known` distribution of censoring the weights add no error.
-        """
-        predictions, everywhere = risks[None], np.ones((1, len(self.times)), dtype=bool)
-        (sums,) = self.sums(predictions, everywhere)
-        if not np.isfinite(self.value(sums)):
-            return np.full(len(self.times), np.nan)
-        if known:
-            return np.asarray(self.shares @ sums[:-1])
-        return self._values(sums, predictions, everywhere)[0]
+    def linearised(self, predictions: np.ndarray, sets: np.ndarray | None) -> np.ndarray:
+        """See `MetricOfSets`; errors do not depend on the test set."""
+        one_set, everywhere = predictions[None], np.ones((1, len(self.times)), dtype=bool)
+        return self._values(self.sums(one_set, everywhere)[0], one_set, everywhere)[0]
 
     def _errors(self, predictions: np.ndarray) -> np.ndarray:
         """Weighted squared errors (R, K, n)."""

@@ -18,35 +18,29 @@ LOSS_ALIASES = {
 """Other names of losses. Results have the name on the right."""
 
 ALIASES = {
-    "ap": "average_precision",
-    "average_precision_score": "average_precision",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "c_index": "harrell",
-    "cindex": "harrell",
-    "cohen_kappa": "kappa",
-    "cohen_kappa_score": "kappa",
-    "concordance": "harrell",
-    "concordance_correlation": "ccc",
-    "concordance_index": "harrell",
-    "concordance_index_censored": "harrell",
-    "concordance_index_ipcw": "uno",
-    "d2_brier_score": "brier_skill",
-    "d2_log_loss_score": "log_skill",
-    "f1_score": "f1",
-    "geometric_mean": "g_mean",
-    "jaccard_score": "jaccard",
-    "matthews_corrcoef": "mcc",
-    "negative_predictive_value": "npv",
-    "pearsonr": "pearson",
-    "positive_predictive_value": "precision",
-    "ppv": "precision",
-    "precision_score": "precision",
-    "r2_score": "r2",
-    "recall_score": "recall",
-    "root_mean_squared_error": "rmse",
-    "sensitivity": "recall",
-    "tnr": "specificity",
-    "tpr": "recall",
+    alias: name
+    for name, aliases in {
+        "average_precision": "ap average_precision_score",
+        "balanced_accuracy": "balanced_accuracy_score",
+        "brier_skill": "d2_brier_score",
+        "ccc": "concordance_correlation",
+        "f1": "f1_score",
+        "g_mean": "geometric_mean",
+        "harrell": "c_index cindex concordance concordance_index concordance_index_censored",
+        "jaccard": "jaccard_score",
+        "kappa": "cohen_kappa cohen_kappa_score",
+        "log_skill": "d2_log_loss_score",
+        "mcc": "matthews_corrcoef",
+        "npv": "negative_predictive_value",
+        "pearson": "pearsonr",
+        "precision": "ppv positive_predictive_value precision_score",
+        "r2": "r2_score",
+        "recall": "recall_score sensitivity tpr",
+        "rmse": "root_mean_squared_error",
+        "specificity": "tnr",
+        "uno": "concordance_index_ipcw",
+    }.items()
+    for alias in aliases.split()
 }
 """Other names of metrics, scikit-learn's and the clinic's; results have the name on the right."""
 

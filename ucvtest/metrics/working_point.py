@@ -21,7 +21,6 @@ from ucvtest.metrics.smooth import (
     OfTimes,
     Ranks,
     linearised,
-    linearised_at,
 )
 from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.stats.linearised import two_right_two_wrong
@@ -57,7 +56,6 @@ class WorkingPoint:
             value, gradient = metric_of_means.value_and_gradient(means)
         else:
             value, gradient = metric_of_means.value_and_gradient(means, errors)
-            metric_of_means.check_value(value)
         return cls(metric_of_means, means, value, gradient)
 
     @classmethod
@@ -222,19 +220,12 @@ class PartsOfTested:
         Parts are pooled over all tested observations (Forman and Scholz 2010); pairs of survival
         times are within `folds` (T,).
         """
-        if isinstance(metric_of_means, Cells):
-            in_cells = (
-                self._in_cells(metric_of_means, learner)
-                for learner in range(len(self._predictions))
-            )
-            values = [
-                linearised_at(metric_of_means, observed.table, observed.parts, len(self.target))
-                for observed in in_cells
-            ]
-        else:
-            values = [
-                linearised(metric_of_means, self.target, row, folds) for row in self._predictions
-            ]
+        values = []
+        for learner, row in enumerate(self._predictions):
+            observed = None
+            if isinstance(metric_of_means, Cells):
+                observed = self._in_cells(metric_of_means, learner)
+            values.append(linearised(metric_of_means, self.target, row, folds, observed))
         return np.stack(values)
 
     def _in_cells(self, metric_of_cells: Cells, learner: int) -> ObservedCells:

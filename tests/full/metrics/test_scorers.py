@@ -25,65 +25,32 @@ AMOUNTS = tuple(part[:60] for part in load_diabetes(return_X_y=True))
 FLOWERS, SPECIES = load_iris(return_X_y=True)
 FLOWERS, SPECIES = FLOWERS[:, :2], np.array(["setosa", "versicolor", "virginica"])[SPECIES]
 
-OF_CLASSES = {
-    "accuracy": "higher",
-    "neg_log_loss": "higher",
-    "neg_brier_score": "higher",
-    "roc_auc": "higher",
-    "f1": "higher",
-    "balanced_accuracy": "higher",
-    "average_precision": "higher",
-    "recall": "higher",
-    "d2_log_loss_score": "higher",
-}
-OF_NUMBERS = {
-    "neg_mean_squared_error": "higher",
-    "neg_mean_absolute_error": "higher",
-    "neg_mean_squared_log_error": "higher",
-    "neg_mean_absolute_percentage_error": "higher",
-    "neg_mean_poisson_deviance": "higher",
-    "neg_mean_gamma_deviance": "higher",
-    "r2": "higher",
-    "neg_root_mean_squared_error": "higher",
-    "neg_median_absolute_error": "higher",
-}
-OF_SEVERAL = {
-    "accuracy": "higher",
-    "neg_log_loss": "higher",
-    "neg_brier_score": "higher",
-    "f1_macro": "higher",
-    "roc_auc_ovr": "higher",
-}
+MODELS = {"lda": LinearDiscriminantAnalysis(), "gaussian_nb": GaussianNB()}
+OF_CLASSES = """accuracy neg_log_loss neg_brier_score roc_auc f1 balanced_accuracy average_precision
+    recall d2_log_loss_score"""
+OF_NUMBERS = """neg_mean_squared_error neg_mean_absolute_error neg_mean_squared_log_error
+    neg_mean_absolute_percentage_error neg_mean_poisson_deviance neg_mean_gamma_deviance r2
+    neg_root_mean_squared_error neg_median_absolute_error"""
+OF_SEVERAL = "accuracy neg_log_loss neg_brier_score f1_macro roc_auc_ovr"
+SCORED = [
+    *((scoring, (X, Y), (PIPE, NEAR)) for scoring in OF_CLASSES.split()),
+    *((scoring, AMOUNTS, (Ridge(), KNeighborsRegressor())) for scoring in OF_NUMBERS.split()),
+    *((scoring, (FLOWERS, SPECIES), tuple(MODELS)) for scoring in OF_SEVERAL.split()),
+]
 
 
-def check(data, learners, scoring, better, **options):
+@pytest.mark.parametrize(("scoring", "data", "learners"), SCORED)
+def test_scores_are_those_of_cross_val_score(scoring, data, learners):
     """The corrected t test against the scores of scikit-learn on the same folds."""
-    result = uv.CorrectedTTest(*data, *learners, cv=5, scoring=scoring, **options).fit(rng=0)
+    backend = "auto" if learners == tuple(MODELS) else "sklearn"
+    test = uv.CorrectedTTest(*data, *learners, cv=5, scoring=scoring, backend=backend)
+    result = test.fit(rng=0)
     models = [MODELS.get(each, each) if isinstance(each, str) else each for each in learners]
     one, other = (cross_val_score(each, *data, cv=5, scoring=scoring) for each in models)
-    difference = (one - other) if better == "higher" else (other - one)
+    difference = one - other
     expected = difference.mean(), np.sqrt(difference.var(ddof=1) * (1 / 5 + 1 / 4))
     assert (result.estimate, result.se) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert result.better == better
-
-
-MODELS = {"lda": LinearDiscriminantAnalysis(), "gaussian_nb": GaussianNB()}
-
-
-@pytest.mark.parametrize(("scoring", "better"), OF_CLASSES.items(), ids=str)
-def test_scores_of_two_classes(scoring, better):
-    check((X, Y), (PIPE, NEAR), scoring, better, backend="sklearn")
-
-
-@pytest.mark.parametrize(("scoring", "better"), OF_NUMBERS.items(), ids=str)
-def test_scores_of_numbers(scoring, better):
-    models = Ridge(), KNeighborsRegressor()
-    check(AMOUNTS, models, scoring, better, backend="sklearn")
-
-
-@pytest.mark.parametrize(("scoring", "better"), OF_SEVERAL.items(), ids=str)
-def test_scores_of_three_classes_by_jitted_learners(scoring, better):
-    check((FLOWERS, SPECIES), ("lda", "gaussian_nb"), scoring, better)
+    assert result.better == "higher"
 
 
 def test_probabilities_of_three_classes_by_estimators_and_functions():

@@ -19,11 +19,7 @@ from ucvtest.methods.classical.fixed_rules import LinearisedRules, same_influenc
 from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 from ucvtest.metrics.ranges import Range, difference_range, range_of
-from ucvtest.metrics.second_order import (
-    directions_of_cells,
-    directions_of_clusters,
-    second_order_bias,
-)
+from ucvtest.metrics.second_order import directions_of_cells, second_order_bias
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, SmoothMetric
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.stats.interval_rules import StudentRule
@@ -327,10 +323,8 @@ class MetricOfRules(LinearisedRules):
                 directions = np.stack(
                     [np.bincount(index, component) for component in directions.T], axis=1
                 )
-        elif index is None:
-            directions = directions_of_cells(target, predictions, means)
         else:
-            directions = directions_of_clusters(target, predictions, means, index)
+            directions = directions_of_cells(target, predictions, means, index)
         units = self.df + 1
         scale = math.sqrt(units / (units - 1)) / len(target)
         return second_order_bias(metric_of_means, means, directions, scale)

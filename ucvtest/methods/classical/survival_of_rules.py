@@ -58,7 +58,7 @@ class SurvivalOfRules(LinearisedRules):
         """
         observed, index, values = self.observed, self.index, self.observed.values
         single = observed.design.n_resamples == 1
-        if index is None or single or not self._metric.ranks or np.isnan(values).any():
+        if index is None or single or not self._metric.compares_pairs or np.isnan(values).any():
             return super().variance
         losses = observed.losses
         assert losses.predictions is not None
@@ -73,7 +73,7 @@ class SurvivalOfRules(LinearisedRules):
 
     def rule(self, null_value: float) -> StudentRule | None:
         """The rule behind p-value and interval; None for the estimate and its standard error."""
-        if self.observed.paired or not self._metric.ranks or self.status != "ok":
+        if self.observed.paired or not self._metric.compares_pairs or self.status != "ok":
             return None
         return LogitT(self.estimate, math.sqrt(self.variance), self.df, null_value)
 
@@ -81,7 +81,7 @@ class SurvivalOfRules(LinearisedRules):
         """The limits for n independent rows like these."""
         assert self.index is None
         se = math.sqrt(self.variance * len(self.observed.values) / n)
-        ranks = self._metric.ranks and not self.observed.paired
+        ranks = self._metric.compares_pairs and not self.observed.paired
         rule = LogitT if ranks else MovedT
         return rule(self.estimate, se, n - 1).interval("two-sided", alpha)
 
@@ -112,7 +112,7 @@ class SurvivalOfRules(LinearisedRules):
         spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
         if spread > ROUNDING or self.observed.identical:
             return "ok"
-        if self._metric.ranks and not self.observed.paired:
+        if self._metric.compares_pairs and not self.observed.paired:
             return (
                 f"degenerate: every pair that counts for {metric_in_words} is in the same order, "
                 "or a tie, which leaves no variance to estimate; test more observations"
@@ -143,10 +143,10 @@ def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[st
     remedy = (
         ": high risks go with late events. If higher values mean longer survival, pass their "
         "negative."
-        if metric.ranks
+        if metric.compares_pairs
         else ". If these are probabilities of survival, pass 1 minus them."
     )
-    sign = 1 if metric.rises else -1
+    sign = 1 if metric.greater_is_better else -1
     notes: list[str] = []
     for place in (observed.learner, observed.other):
         if place is None:
@@ -169,7 +169,7 @@ def _turned_values(losses: Losses, place: int) -> np.ndarray:
     assert losses.predictions is not None
     metric = losses.metric
     assert isinstance(metric, SurvivalMetric)
-    if metric.ranks:
+    if metric.compares_pairs:
         # Ties count half.
         return 1 - losses.known_values[place]
     function = losses.function_of_means

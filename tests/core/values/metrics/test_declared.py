@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from ucvtest.data.output import OUTPUTS
 from ucvtest.data.sample import make_sample
@@ -19,26 +19,15 @@ from ucvtest.metrics.scorers import MEANS, chosen_loss
 N_OBS, N_SETS = 40, 12
 
 
-# Scores of clusterings have no predictions of new observations, and multilabel ones other targets.
-OF_CLUSTERINGS = (
-    "adjusted_mutual_info_score",
-    "adjusted_rand_score",
-    "completeness_score",
-    "fowlkes_mallows_score",
-    "homogeneity_score",
-    "mutual_info_score",
-    "normalized_mutual_info_score",
-    "rand_score",
-    "v_measure_score",
-)
-OF_LABEL_SETS = ("_samples",)
 # They divide by the errors, of which a rule that is right has none.
 WITHOUT_A_BEST_VALUE = ("neg_negative_likelihood_ratio", "positive_likelihood_ratio")
 
 
 def scores_of_test_sets():
     for name in get_scorer_names():
-        if name not in (*MEANS, *OF_CLUSTERINGS) and not name.endswith(OF_LABEL_SETS):
+        # Clusterings have no predictions of new observations, and sets of labels other targets.
+        elsewhere = ".cluster." in get_scorer(name)._score_func.__module__ or "_samples" in name
+        if name not in MEANS and not elsewhere:
             yield name, chosen_loss(None, name)
 
 
@@ -49,12 +38,12 @@ METRICS = {
     AUC.name: AUC,
     **{name: loss for name, loss in MEANS.items() if isinstance(loss, Loss)},
     **dict(scores_of_test_sets()),
-    "a score": recorded_metric(
-        "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=False
-    ),
-    "scores of splits": recorded_metric(
-        "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=True
-    ),
+    **{
+        name: recorded_metric(
+            "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=of_sets
+        )
+        for name, of_sets in (("a score", False), ("scores of splits", True))
+    },
 }
 COMPUTED = [name for name in METRICS if not name.startswith(("a score", "scores of"))]
 

@@ -7,7 +7,7 @@ import ucvtest as uv
 from ucvtest.data.sample import make_sample
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.set_scores import SetScore, scores_of_sets
+from ucvtest.metrics.set_scores import SetScore
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_a_function_of_labels_may_work_in_place():
     score = SetScore("errors", lambda *both: errors_in_place(*both).mean(), "label")
     undecided, tested = np.full((1, 12), 0.5), np.ones((1, 12), dtype=bool)
     tested[0, ::4] = False
-    assert scores_of_sets(score, sample, undecided, tested).tolist() == [0.5]
+    assert score.kept(sample, undecided, tested).tolist() == [0.5]

@@ -9,7 +9,6 @@ import pytest
 import ucvtest as uv
 from tests.oracles import survival as oracle
 from ucvtest.metrics import pairs_in_sets
-from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.named import named_smooth_metric
 
 N = 40
@@ -28,7 +27,7 @@ def lists(times):
 
 
 def linearised(metric, times, risk, fold=None):
-    return metric.made_for(()).values(times, risk, fold, None)
+    return metric.made_for(()).values(times, risk, fold)
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
@@ -128,20 +127,6 @@ def test_many_rows_are_compared_as_few_are(monkeypatch):
         assert linearised(uv.metrics.uno(), times, risk) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_censoring_of_further_observations_is_taken_as_known():
-    times, risk = draw(23, 1)
-    some = np.arange(0, N, 2)
-    censoring = Censoring.of(times)
-    probability = 1 / (1 + np.exp(-risk))
-    found = (
-        uv.metrics.brier(3)
-        .made_for(())
-        .values(times.take(some), probability[some], None, censoring)
-    )
-    expected = np.array(oracle.errors(*lists(times), probability, 3.0))[some]
-    assert found == pytest.approx(expected, rel=1e-12)
-
-
 NAMES = {
     "harrell": uv.metrics.harrell(),
     "harrell(365)": uv.metrics.harrell(365),
@@ -157,5 +142,5 @@ NAMES = {
 def test_names_are_read_again(name):
     metric, found = NAMES[name], named_smooth_metric(name)
     assert metric.name == found.name == name
-    assert (found.times, found.ranks, found.output) == (metric.times, metric.ranks, metric.output)
-    assert found.of_survival
+    for declared in ("times", "compares_pairs", "output", "of_survival"):
+        assert getattr(found, declared) == getattr(metric, declared)
