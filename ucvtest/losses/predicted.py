@@ -163,12 +163,21 @@ def check_vector(name: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def as_rows(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
-    """The rules as rows of one array, if all have the same length."""
+def as_rows(
+    rows: Mapping[str, np.ndarray],
+    n_obs: int | None = None,
+    *,
+    argument: str = "predictions",
+    unit: str = "values",
+    remedy: str = "",
+) -> np.ndarray:
+    """The rules as rows of one array, if all have the same length: by default that of the first."""
     expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
     for name, row in rows.items():
         if len(row) != expected:
-            raise ValueError(f"{quoted(name)} has {len(row)} values, but {expected} are needed")
+            raise ValueError(
+                f"{item(argument, name)} has {len(row)} {unit}, but {expected} are needed{remedy}"
+            )
     if not expected:
         raise ValueError("predictions is empty: at least one observation is needed")
     return np.stack(list(rows.values()))

@@ -1,109 +1,15 @@
-"""Checks of the parts of losses: columns and learners with names, and consistent shapes."""
+"""Checks of the parts of losses: learners with names, and consistent shapes."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import HALF_A_PAIR, check_names, check_text
+from ucvtest.common.checks import HALF_A_PAIR, check_text
 from ucvtest.common.words import arg, call, excerpt, place
-from ucvtest.data.files import SHEETS, read_table, without_row_numbers
-from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
-from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.losses.linearised import counts_pairs_twice
-from ucvtest.losses.predicted import is_numbered, listed
 from ucvtest.losses.resample_means import resample_means
-
-
-def named_columns(
-    argument: str, user_table: Any, arguments: Mapping[str, Any]
-) -> tuple[dict[str, Any], Any]:
-    """The columns of a table or file that arguments name, and the other columns."""
-    if isinstance(user_table, (str, Path)):
-        user_table = read_table(user_table)
-    if hasattr(user_table, "columns") and hasattr(user_table, "items"):
-        user_table = without_row_numbers(user_table)
-    arguments = dict(arguments)
-    names = {key: name for key, name in arguments.items() if isinstance(name, str)}
-    if names:
-        user_table = as_pandas(argument, user_table)
-    if not names or not hasattr(user_table, "items"):
-        # Tables of other packages are refused when their columns are read.
-        return arguments, user_table
-    for key, name in names.items():
-        if name not in user_table:
-            several = len(getattr(user_table, "attrs", {}).get(SHEETS, ())) > 1
-            raise ValueError(
-                f"{arg(key, name)} is not a column of {argument}, which has "
-                f"{listed(list(user_table))}" + (": read another sheet" if several else "")
-            )
-    arguments |= {key: user_table[name] for key, name in names.items()}
-    if hasattr(user_table, "columns"):
-        return arguments, user_table.drop(columns=list(names.values()))
-    return arguments, {
-        name: column for name, column in user_table.items() if name not in names.values()
-    }
-
-
-def by_name(argument: str, user_table: Any) -> dict[str, Any]:
-    """The columns of a mapping or DataFrame; refused unless their names are different strings."""
-    columns = user_table if isinstance(user_table, Mapping) else as_pandas(argument, user_table)
-    if columns is not user_table:
-        # Rows in tables of other packages have no names, and get none.
-        columns = {name: column.to_numpy() for name, column in columns.items()}
-    is_table = hasattr(columns, "columns") and hasattr(columns, "items")
-    if not isinstance(columns, Mapping) and not is_table:
-        raise ValueError(
-            f"{argument} must map names to columns, or be a DataFrame, got "
-            f"{type(columns).__name__}: use {{'name': ...}}"
-        )
-    # A table with a column for each class becomes a table of pandas; a column stays as it is.
-    pairs = [
-        (
-            name,
-            as_pandas(f"{argument}[{name!r:.60}]", column)
-            if hasattr(column, "columns")
-            else column,
-        )
-        for name, column in columns.items()
-    ]
-    check_names(argument, [name for name, _ in pairs])
-    if not pairs:
-        raise ValueError(f"{argument} is empty: pass at least one")
-    return dict(pairs)
-
-
-def by_argument(argument: str, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns by what messages call them, at full length: shortened names may be the same."""
-    return {f"{argument}[{name!r}]": column for name, column in columns.items()}
-
-
-def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
-    """Refuse columns with names of other rows, or of the same rows in another order.
-
-    `rows` have a value in each row, `tables` a column for each row. Rows that pandas numbers from 0
-    count as named only if others have the same numbers.
-
-    Raises
-    ------
-    ValueError
-    """
-    names = {name: user_rows.index for name, user_rows in rows.items() if has_index(user_rows)}
-    for name, user_rows in (tables or {}).items():
-        if has_index(user_rows) and hasattr(user_rows, "columns"):
-            names[name] = user_rows.columns
-    (first, reference), *other_names = [*names.items()] or [("", None)]
-    for name, other in other_names:
-        difference = difference_of_names(reference, other)
-        numbered = any(is_numbered(row_names) for row_names in (reference, other))
-        if difference and not (numbered and difference == "different indices"):
-            raise ValueError(
-                f"{first:.80} and {name:.80} have {difference}, but rows are matched by position: "
-                "put them into one order by .reindex, or pass .to_numpy() if the rows already "
-                "correspond"
-            )
 
 
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
