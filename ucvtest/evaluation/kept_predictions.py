@@ -22,8 +22,7 @@ from ucvtest.evaluation.loss_source import (
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.linearised import parts_where_tested
-from ucvtest.losses.resample_means import resample_means
+from ucvtest.losses.linearised import parts_where_tested, resample_means
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric

@@ -109,7 +109,8 @@ def check_memory(data: Any, max_bytes: Any) -> None:
     if not is_integer(max_bytes) or max_bytes < 1:
         raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r:.60}")
     parts = data if isinstance(data, Mapping) else {}
-    n_obs, learning = parts.get("n_obs"), parts.get("learning")
+    n_obs: Any = parts.get("n_obs")
+    learning = parts.get("learning")
     if is_integer(n_obs) and isinstance(learning, list):
         # Two 0/1 matrices have a byte for every learning set and observation.
         source = f"n_obs={n_obs!r:.60} with {len(learning)} learning sets"

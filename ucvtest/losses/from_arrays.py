@@ -17,9 +17,8 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.columns import Columns, refuse_other_rows
-from ucvtest.losses.resample_means import resample_values
-from ucvtest.losses.validation import as_names
+from ucvtest.losses.columns import Columns, as_names, refuse_other_rows
+from ucvtest.losses.linearised import resample_values
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.means import SCORES_OF_LOSSES

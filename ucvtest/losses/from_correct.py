@@ -9,8 +9,7 @@ from ucvtest.common.checks import named_options
 from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.sample import as_column, check_vector, refuse_missing
 from ucvtest.designs.design import Design
-from ucvtest.losses.columns import Columns, refuse_other_rows
-from ucvtest.losses.predicted import as_rows, listed
+from ucvtest.losses.columns import Columns, as_rows, listed, refuse_other_rows
 from ucvtest.metrics.means import SCORES_OF_LOSSES
 
 if TYPE_CHECKING:

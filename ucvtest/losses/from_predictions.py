@@ -39,24 +39,21 @@ from ucvtest.data.sample import (
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
 from ucvtest.designs.design import Design
-from ucvtest.losses.columns import Columns, refuse_other_rows
-from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of
+from ucvtest.losses.columns import Columns, as_rows, listed, refuse_other_rows
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of, resample_values
 from ucvtest.losses.out_of_fold import OutOfFold, unfolded
 from ucvtest.losses.predicted import (
-    as_rows,
     check_finite,
     check_probabilities,
     check_vector,
     column_order,
     columns_of_classes,
-    listed,
     numbered_labels,
     numbers_of,
     of_survival,
     probabilities_of,
     quoted,
 )
-from ucvtest.losses.resample_means import resample_values
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
@@ -309,7 +306,20 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
             f"y must contain the true response: only {arg('loss', 'score')} does not need it"
         )
     if isinstance(metric, Metric) and metric.ranks_pairs:
-        return _decision_scores(y, rules, pos_label)
+        check_vector("y", as_response(y))
+        if not taken_for_classes(y, "score", pos_label=pos_label):
+            raise ValueError("'auc' needs class labels, but y contains real values")
+        sample = _sample(y, pos_label, as_classes=True)
+        classes = np.asarray(sample.classes)
+        rows, settings = _numbers(rules, AUC, classes, pos_label, sample.declared)
+        return {
+            "loss": AUC.name,
+            "values": as_rows(rows, sample.n_obs),
+            "target": (sample.target == len(classes) - 1).astype(float),
+            "in_words": AUC.in_words,
+            "settings": settings | unnamed_setting(classes, is_named=sample.positive_named),
+            "positive": classes[-1],
+        }
     if isinstance(metric, SurvivalMetric):
         return of_survival(y, rules, metric, pos_label)
     if isinstance(metric, SmoothMetric):
@@ -383,22 +393,6 @@ def _known_metric(loss: Any) -> Any:
             "rename it"
         )
     return known_loss
-
-
-def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    response = check_vector("y", as_response(y))
-    if not taken_for_classes(y, "score", pos_label=pos_label):
-        raise ValueError("'auc' needs class labels, but y contains real values")
-    classes, codes = code_labels(y, pos_label)
-    rows, settings = _numbers(rules, AUC, classes, pos_label, declared_order(y))
-    return {
-        "loss": AUC.name,
-        "values": as_rows(rows, len(response)),
-        "target": (codes == len(classes) - 1).astype(float),
-        "in_words": AUC.in_words,
-        "settings": settings | unnamed_setting(classes, is_named=pos_label is not None),
-        "positive": classes[-1],
-    }
 
 
 def _numbers(

@@ -15,9 +15,8 @@ from ucvtest.common.checks import (
 )
 from ucvtest.common.words import arg, place
 from ucvtest.designs.design import Design, folds_in_words
-from ucvtest.losses.columns import Columns, refuse_other_rows
+from ucvtest.losses.columns import Columns, as_rows, refuse_other_rows
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.predicted import as_rows
 from ucvtest.metrics.directions import direction_of_scores
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def from_scores(
     >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
     'difference in mean score when learning from 135 observations'
     """
-    columns = Columns.of("fold_scores", fold_scores, groups=None)
+    columns = Columns.of("fold_scores", fold_scores)
     rows: dict[str, np.ndarray] = {}
     for name, user_scores in columns.learners.items():
         label = f"fold_scores[{name!r:.60}]"
@@ -112,7 +111,8 @@ def from_scores(
                 f"{place((~np.isfinite(row)).argmax())}: a fit failed, or a test set has no such "
                 "score"
             )
-    refuse_other_rows(columns.by_argument)
+    if any(hasattr(column, "iloc") for column in columns.learners.values()):
+        refuse_other_rows(columns.by_argument)
     remedy = ": pass scores of the same splits for all learners"
     means = as_rows(rows, argument="fold_scores", unit="scores", remedy=remedy)
     n_resamples = means.shape[1]
@@ -165,9 +165,9 @@ def from_scores(
     name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
     if score is not None:
         name, in_words = score, f"mean {score}"
-    return columns.table(
-        cls,
-        Design(~testing, testing),
+    return cls(
+        design=Design(~testing, testing),
+        learners=tuple(columns.learners),
         loss=name,
         means=means,
         in_words=in_words,

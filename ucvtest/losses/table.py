@@ -20,6 +20,7 @@ from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
+from ucvtest.losses.columns import as_names, check_parts
 from ucvtest.losses.from_arrays import from_arrays
 from ucvtest.losses.from_correct import from_correct
 from ucvtest.losses.from_mlflow import from_mlflow
@@ -34,11 +35,11 @@ from ucvtest.losses.linearised import (
     function_of,
     parts_of,
     parts_where_tested,
+    resample_means,
+    resample_values,
     response_where_tested,
     share_tested_parts,
 )
-from ucvtest.losses.resample_means import resample_means, resample_values
-from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of, known_direction
 from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
