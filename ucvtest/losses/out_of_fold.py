@@ -191,11 +191,11 @@ def unfolded(columns: Columns) -> Columns:
     def once(argument: str, column: Any) -> Any:
         """The values of observations, which are the same in all repetitions."""
         of_each = parts(argument, column)
-        first, *further = (
+        values = [
             list(part.records if isinstance(part, SurvivalTimes) else np.asarray(part))
             for part in of_each
-        )
-        if any(values != first for values in further):
+        ]
+        if any(repetition != values[0] for repetition in values[1:]):
             raise ValueError(
                 f"{argument} differs between repetitions, whose rows must be the same "
                 "observations in the same order: sort the table"

@@ -4,32 +4,25 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import Alternative, wald_interval
+from ucvtest.stats.wald import wald_interval
 
 Pair = tuple[str, str]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")
 
 
-class IntervalsOfPairs(Protocol):
-    """A rule (see `Rule`) of many pairs."""
-
-    def interval(self, alternative: Alternative, alpha: float) -> tuple[Any, Any]:
-        """Lower and upper ends, (M,)."""
-
-
 @dataclass(frozen=True, eq=False)
 class PairNumbers:
     """What a test computes for many pairs at once, each an array of one number a pair.
 
-    `plain` marks the pairs that have nothing else of their own. `rule` is what their intervals come
-    from, all at once; without one they are Wald's.
+    `plain` marks the pairs that have nothing else of their own. `rule` (see `Rule`) is what their
+    intervals come from, with arrays of ends; without one they are Wald's.
     """
 
     estimate: np.ndarray
@@ -38,7 +31,7 @@ class PairNumbers:
     pvalue: np.ndarray
     df: np.ndarray
     plain: np.ndarray
-    rule: IntervalsOfPairs | None = None
+    rule: Any = None
 
 
 class ResultColumns:
