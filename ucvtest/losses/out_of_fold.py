@@ -147,13 +147,13 @@ def unfolded(columns: Columns) -> Columns:
 
     Each repetition has the same observations in the same order.
     """
-    others = dict(columns.others)
-    repeat, of_learners = others.pop("repeat"), columns.by_argument
-    if others["fold"] is None:
+    of_rows = dict(columns.others)
+    repeat, of_learners = of_rows.pop("repeat"), columns.by_argument
+    if of_rows["fold"] is None:
         raise ValueError(
             f"{arg('repeat')} does not apply without {arg('fold')}: also name the column of folds"
         )
-    refuse_other_rows({**others, **of_learners, "repeat": repeat}, strict=True)
+    refuse_other_rows({**of_rows, **of_learners, "repeat": repeat}, strict=True)
     labels = as_array("repeat", repeat)
     if labels.ndim != 1 or not labels.size:
         raise ValueError(
@@ -202,7 +202,7 @@ def unfolded(columns: Columns) -> Columns:
             )
         return of_each[0]
 
-    by_row = {name: column for name, column in others.items() if column is not None}
-    others |= {name: (stacked if name == "fold" else once)(name, x) for name, x in by_row.items()}
+    by_row = {name: column for name, column in of_rows.items() if column is not None}
+    of_rows |= {name: (stacked if name == "fold" else once)(name, x) for name, x in by_row.items()}
     rules = {name: stacked(quoted(name), x) for name, x in columns.learners.items()}
-    return Columns(columns.argument, rules, others)
+    return Columns(columns.argument, rules, of_rows)
