@@ -30,22 +30,22 @@ class Columns:
     argument: str
     """What has the columns of learners."""
     learners: dict[str, Any]
-    others: dict[str, Any]
+    of_rows: dict[str, Any]
     """Response, clusters, weights and folds; None where there are none."""
 
     @classmethod
-    def read(cls, argument: str, user_table: Any, **others: Any) -> Self:
-        """From a mapping, table or file, whose columns strings among `others` name."""
+    def read(cls, argument: str, user_table: Any, **of_rows: Any) -> Self:
+        """From a mapping, table or file, whose columns strings among `of_rows` name."""
         if isinstance(user_table, (str, Path)):
             user_table = read_table(user_table)
         if hasattr(user_table, "columns") and hasattr(user_table, "items"):
             user_table = without_row_numbers(user_table)
-        names = {key: name for key, name in others.items() if isinstance(name, str)}
+        names = {key: name for key, name in of_rows.items() if isinstance(name, str)}
         if names:
             user_table = as_pandas(argument, user_table)
         if not names or not hasattr(user_table, "items"):
             # Tables of other packages are refused when their columns are read.
-            return cls.of(argument, user_table, **others)
+            return cls.of(argument, user_table, **of_rows)
         for key, name in names.items():
             if name not in user_table:
                 several = len(getattr(user_table, "attrs", {}).get(SHEETS, ())) > 1
@@ -53,7 +53,7 @@ class Columns:
                     f"{arg(key, name)} is not a column of {argument}, which has "
                     f"{listed(list(user_table))}" + (": read another sheet" if several else "")
                 )
-        others |= {key: user_table[name] for key, name in names.items()}
+        of_rows |= {key: user_table[name] for key, name in names.items()}
         if hasattr(user_table, "columns"):
             user_table = user_table.drop(columns=list(names.values()))
         else:
@@ -64,10 +64,10 @@ class Columns:
                 f"{argument} has no column except {' and '.join(names)}: pass one column for each "
                 "model"
             )
-        return cls.of(argument, user_table, **others)
+        return cls.of(argument, user_table, **of_rows)
 
     @classmethod
-    def of(cls, argument: str, user_table: Any, **others: Any) -> Self:
+    def of(cls, argument: str, user_table: Any, **of_rows: Any) -> Self:
         """From a mapping or table; refused unless its names are different strings."""
         columns = user_table if isinstance(user_table, Mapping) else as_pandas(argument, user_table)
         if columns is not user_table:
@@ -92,7 +92,7 @@ class Columns:
         check_names(argument, [name for name, _ in pairs])
         if not pairs:
             raise ValueError(f"{argument} is empty: pass at least one")
-        return cls(argument, dict(pairs), others)
+        return cls(argument, dict(pairs), of_rows)
 
     @property
     def by_argument(self) -> dict[str, Any]:
@@ -103,8 +103,8 @@ class Columns:
         """The losses of these learners and clusters; by default with the means of `values`."""
         if "means" not in fields:
             fields["means"] = resample_means(fields["values"], design)
-        if self.others.get("groups") is not None:
-            clusters = as_groups(self.others["groups"], design.n_obs)
+        if self.of_rows.get("groups") is not None:
+            clusters = as_groups(self.of_rows["groups"], design.n_obs)
             assert clusters is not None
             fields["groups"] = clusters.index
         return cls(design=design, learners=tuple(self.learners), **fields)

@@ -66,7 +66,7 @@ def from_correct(
     '0.751 to 0.999'
     """
     columns = Columns.read("correct", correct, groups=groups)
-    refuse_other_rows(columns.by_argument | columns.others)
+    refuse_other_rows(columns.by_argument | columns.of_rows)
     marks = {name: _marked(f"correct[{name!r:.60}]", x) for name, x in columns.learners.items()}
     remedy = ": pass one for each question, the same for all models"
     values, score = as_rows(marks, argument="correct", remedy=remedy), SCORES_OF_LOSSES[ACCURACY]

@@ -214,23 +214,23 @@ def from_predictions(
                 "them"
             )
         loss = metric_or_loss(metric)
-    others = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
-    columns = Columns.read("predictions", predictions, **others, repeat=repeat)
-    if columns.others["repeat"] is not None:
+    of_rows = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
+    columns = Columns.read("predictions", predictions, **of_rows, repeat=repeat)
+    if columns.of_rows["repeat"] is not None:
         columns = unfolded(columns)
-    y, groups, sample_weight, fold = (columns.others[name] for name in others)
+    y, groups, sample_weight, fold = (columns.of_rows[name] for name in of_rows)
     folds = None if fold is None else OutOfFold.of(fold)
     rounds = [columns.learners] if folds is None else folds.rounds(columns.learners)
     for rules in rounds:
         of_round = replace(columns, learners=rules)
-        refuse_other_rows({"y": y, **of_round.by_argument, **columns.others}, strict=True)
+        refuse_other_rows({"y": y, **of_round.by_argument, **columns.of_rows}, strict=True)
     n_weight_0, counts = _rows_that_count(sample_weight, folds, [y, groups, *rounds])
     if n_weight_0:
         y, groups, sample_weight, *rounds = (
             _counting(part, counts) for part in (y, groups, sample_weight, *rounds)
         )
         folds = None if folds is None else folds.of_rows(counts)
-        columns = replace(columns, others={"groups": groups})
+        columns = replace(columns, of_rows={"groups": groups})
     if loss is None:
         loss = "zero_one"
         if y is not None:

@@ -147,7 +147,7 @@ def unfolded(columns: Columns) -> Columns:
 
     Each repetition has the same observations in the same order.
     """
-    of_rows = dict(columns.others)
+    of_rows = dict(columns.of_rows)
     repeat, of_learners = of_rows.pop("repeat"), columns.by_argument
     if of_rows["fold"] is None:
         raise ValueError(

@@ -18,7 +18,7 @@ MOST_LINES = 16
 def from_stars(stars, groups=None):
     """Make losses from the stars, 0 to 5, that each model got for its answers."""
     columns = Columns.read("stars", stars, groups=groups)
-    refuse_other_rows(columns.by_argument | columns.others)
+    refuse_other_rows(columns.by_argument | columns.of_rows)
     rows = {name: as_numbers(f"stars[{name!r}]", x) for name, x in columns.learners.items()}
     values = as_rows(rows, argument="stars", remedy=": rate all answers")
     return columns.table(
