@@ -106,9 +106,9 @@ MUTANTS = [
         *("+ 2 * of_all * (self.positives", "+ of_all * (self.positives", *CLUSTERS),
     ),
     _mutant(
-        *("counts of the telling", "stats/exact.py"),
-        "psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)",
-        "psi_counts = (telling, n - telling + 1) if delta < 0 else (telling + 1, n - telling)",
+        *("counts of the telling", "stats/melded.py"),
+        "np.where(negative, telling + 1, telling), n_obs - telling + ~negative",
+        "np.where(negative, telling, telling + 1), n_obs - telling + negative",
         *EXACT,
     ),
     _mutant(

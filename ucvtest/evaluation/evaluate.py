@@ -27,8 +27,7 @@ from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, check_two_classes, warn_of_learners
 from ucvtest.learners.base import Learner
-from ucvtest.losses.linearised import kept_classes
-from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.linearised import kept_classes, resample_values
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc

@@ -153,14 +153,6 @@ class Traits:
         is_score = self.scoring is None and isinstance(self.metric, SetScore)
         return self.name if is_score else self.scoring
 
-    @property
-    def in_time(self) -> bool:
-        """Whether differences of losses of rows come from splits that go through time."""
-        if self.design is None or not self.paired or self.clusters or self.weighted:
-            return False
-        is_loss = isinstance(self.metric, Metric) and self.metric.is_mean
-        return is_loss and not self.metric.linearised and in_time(self.design)
-
 
 FOR_FIXED_RULES = ("HoldOutTest", "McNemarTest", "DeLongTest", "DieboldMarianoTest")
 """The tests of fixed rules."""
@@ -215,7 +207,11 @@ def refusals(needs: Needs, traits: Traits, test: str) -> Iterator[tuple[str, str
             f"{call(test)} does not accept losses, because it {without['losses']}: make the test "
             "from data",
         )
-    if needs.compares and not needs.time and traits.in_time:
+    # Differences of losses of rows, from splits that go through time.
+    metric, rows = traits.metric, not (traits.clusters or traits.weighted)
+    of_rows = isinstance(metric, Metric) and metric.is_mean and not metric.linearised and rows
+    compared = needs.compares and not needs.time and traits.paired
+    if compared and of_rows and traits.design is not None and in_time(traits.design):
         yield (
             "splits in time",
             "the splits go through time (each learns from rows before those that it tests), and "

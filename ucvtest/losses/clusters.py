@@ -6,8 +6,7 @@ import numpy as np
 
 from ucvtest.common.words import arg
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.linearised import counts_pairs_twice
-from ucvtest.losses.resample_means import resample_means
+from ucvtest.losses.linearised import counts_pairs_twice, resample_means
 from ucvtest.losses.table import Losses
 
 

@@ -14,16 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import check_format_version, is_integer
+from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.whole_files import replacing, write_whole
 from ucvtest.designs.design import Design
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.named import named_smooth_metric
-
-FORMAT = "ucvtest.Losses"
-FORMAT_VERSION = 1
-"""The version that is written, and the only version that is read."""
 
 MAX_BYTES = 2**30
 """Most bytes of arrays that are read unless the user allows more; small files can declare any
@@ -52,22 +48,17 @@ DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """Errors about files that are damaged, encrypted, or not archives."""
 
 
-def to_dict(losses: Any) -> dict[str, Any]:
-    """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers.
+NAMES = ("n_obs", *ARRAYS, *WORDS)
+"""What a dictionary of losses must contain."""
 
-    Parameters
-    ----------
-    losses : Losses
 
-    Returns
-    -------
-    dict
-        Infinite scores are the strings "inf" and "-inf": JSON has no such numbers.
+def plain(losses: Any) -> dict[str, Any]:
+    """Losses as JSON knows them, 0/1 matrices as lists of row numbers.
+
+    Infinite scores are the strings "inf" and "-inf": JSON has no such numbers.
     """
     design = losses.design
     return {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
         "n_obs": design.n_obs,
         "learning": [np.flatnonzero(row).tolist() for row in design.learning],
         "testing": [np.flatnonzero(row).tolist() for row in design.testing],
@@ -81,45 +72,52 @@ def to_dict(losses: Any) -> dict[str, Any]:
     }
 
 
-def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """The fields of `Losses` from the result of `to_dict`.
-
-    Raises
-    ------
-    ValueError
-        If `data` is something else, has another format version or a missing part, or needs more
-        than `max_bytes`.
-    """
-    _check_max_bytes(max_bytes)
-    _check_format(data, "data")
-    missing = [name for name in ("n_obs", *ARRAYS, *WORDS) if name not in data]
-    if missing:
-        raise ValueError(
-            f"data does not contain {', '.join(missing)}: it was cut short, or changed"
-        )
-    try:
-        splits = list(zip(data["learning"], data["testing"], strict=True))
-        n_obs = data["n_obs"]
-        matrix_sizes = f"n_obs={n_obs!r:.60} with {len(splits)} learning sets"
-        if not is_integer(n_obs) or n_obs < 1:
-            raise ValueError(f"{matrix_sizes} is impossible")
-        # Two 0/1 matrices have a byte for every learning set and observation.
-        _check_size(matrix_sizes, 2 * n_obs * len(splits), max_bytes)
-        arrays: dict[str, np.ndarray] = {
+def fields_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Losses` from their plain form, or with the arrays of an archive in it."""
+    if isinstance(data["learning"], np.ndarray):
+        design = Design.checked(data["learning"], data["testing"])
+        arrays = {name: data[name] for name in ("means", *OPTIONAL) if name in data}
+    else:
+        splits = zip(data["learning"], data["testing"], strict=True)
+        design = Design.from_indices(list(splits), data["n_obs"])
+        arrays = {
             name: np.array(data[name]) if name == "groups" else _array(name, data[name])
             for name in ("means", *OPTIONAL)
             if data.get(name) is not None
         }
         if "event" in arrays:
             arrays["event"] = arrays["event"] == 1
+    bounds, elapsed = data["bounds"], data["elapsed"]
+    return {
+        "design": design,
         # None where means are missing is refused by the table.
-        design = Design.from_indices(splits, n_obs)
-        return {"design": design, "means": None, **arrays, **_fields(data)}
-    except UNUSABLE as error:
-        raise ValueError(f"data contains no losses that can be used: {error}") from error
+        "means": None,
+        **arrays,
+        "learners": tuple(data["learners"]),
+        "loss": data["loss"],
+        "in_words": data["in_words"],
+        "bounds": None if bounds is None else (float(bounds[0]), float(bounds[1])),
+        "settings": dict(data["settings"]),
+        "diagnostics": {name: dict(counts) for name, counts in data["diagnostics"].items()},
+        "elapsed": math.nan if elapsed is None else float(elapsed),
+        "greater_is_better": data.get("greater_is_better"),
+    }
 
 
-def write(losses: Any, path: str | Path) -> None:
+def check_memory(data: Any, max_bytes: Any) -> None:
+    """Refuse a dictionary whose design needs more memory."""
+    if not is_integer(max_bytes) or max_bytes < 1:
+        raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r:.60}")
+    parts = data if isinstance(data, Mapping) else {}
+    n_obs: Any = parts.get("n_obs")
+    learning = parts.get("learning")
+    if is_integer(n_obs) and isinstance(learning, list):
+        # Two 0/1 matrices have a byte for every learning set and observation.
+        source = f"n_obs={n_obs!r:.60} with {len(learning)} learning sets"
+        _check_size(source, 2 * n_obs * len(learning), max_bytes)
+
+
+def write(losses: Any, path: str | Path, heading: Mapping[str, Any]) -> None:
     """Write losses to a .json or .npz file; an older file stays until the new one is complete.
 
     Raises
@@ -127,13 +125,13 @@ def write(losses: Any, path: str | Path) -> None:
     ValueError
         If the name has another ending.
     """
-    path = _as_path(path)
-    if _suffix(path) == ".json":
-        write_whole(path, json.dumps(to_dict(losses), allow_nan=False))
+    path = as_path(path)
+    if path.suffix == ".json":
+        write_whole(path, losses.to_json())
         return
-    text_fields = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
+    words = {**heading, **_words_of(losses)}
     arrays: dict[str, Any] = {
-        "words": np.array(json.dumps(text_fields, allow_nan=False)),
+        "words": np.array(json.dumps(words, allow_nan=False)),
         "means": losses.means,
         "learning": losses.design.learning,
         "testing": losses.design.testing,
@@ -144,40 +142,28 @@ def write(losses: Any, path: str | Path) -> None:
         np.savez_compressed(file, **saved_arrays)
 
 
-def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """The fields of `Losses` in a file that `write` wrote.
+def read(path: Path, max_bytes: int) -> Any:
+    """The dictionary in a file that `write` wrote; of an archive with its arrays.
 
     Raises
     ------
     ValueError
-        If the file contains something else, has another format version, is damaged, or needs more
-        than `max_bytes`.
+        If the file is damaged, or needs more than `max_bytes`.
     """
-    _check_max_bytes(max_bytes)
-    path = _as_path(path)
-    is_json = _suffix(path) == ".json"
+    is_json = path.suffix == ".json"
     _check_size(path.name, path.stat().st_size * (JSON_GROWTH if is_json else 1), max_bytes)
     if is_json:
         try:
-            data = json.loads(path.read_text())
+            return json.loads(path.read_text())
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path.name} is not JSON, or was cut short: {error}") from error
-        return fields_of(data, max_bytes)
     arrays = _read_arrays(path, max_bytes)
     try:
-        text_fields = json.loads(str(arrays["words"]))
-        _check_format(text_fields, path.name)
-        design = Design.checked(arrays["learning"], arrays["testing"])
-        optional = {name: arrays.get(name) for name in OPTIONAL}
-        return {"design": design, "means": arrays["means"], **optional, **_fields(text_fields)}
-    except UNUSABLE as error:
+        words = json.loads(str(arrays.pop("words")))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} contains no losses that can be used: {error}") from error
-
-
-def _check_max_bytes(max_bytes: Any) -> None:
-    """Refuse anything but a positive number of bytes."""
-    if not is_integer(max_bytes) or max_bytes < 1:
-        raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r:.60}")
+    absent = dict.fromkeys(("n_obs", *OPTIONAL))
+    return {**absent, **arrays, **words} if isinstance(words, dict) else words
 
 
 def _check_size(source: str, size: int, max_bytes: int) -> None:
@@ -296,29 +282,6 @@ def _words_of(losses: Any) -> dict[str, Any]:
     }
 
 
-def _fields(text_fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not arrays, in their own types."""
-    bounds, elapsed = text_fields["bounds"], text_fields["elapsed"]
-    if not isinstance(text_fields["learners"], list):
-        raise TypeError("learners must be a list of names")
-    for name in ("loss", "in_words"):
-        if not isinstance(text_fields[name], str):
-            raise TypeError(f"{name} must be a string, got {text_fields[name]!r}")
-    greater = text_fields.get("greater_is_better")
-    if not isinstance(greater, (bool, NoneType)):
-        raise TypeError(f"greater_is_better must be true or false, got {greater!r:.60}")
-    return {
-        "learners": tuple(text_fields["learners"]),
-        "loss": text_fields["loss"],
-        "in_words": text_fields["in_words"],
-        "bounds": None if bounds is None else (float(bounds[0]), float(bounds[1])),
-        "settings": dict(text_fields["settings"]),
-        "diagnostics": {name: dict(counts) for name, counts in text_fields["diagnostics"].items()},
-        "elapsed": math.nan if elapsed is None else float(elapsed),
-        "greater_is_better": greater,
-    }
-
-
 def _numbers(array: np.ndarray) -> list[Any]:
     """Rows of numbers; None for NaN, strings for infinity."""
     if array.ndim > 2:
@@ -329,22 +292,11 @@ def _numbers(array: np.ndarray) -> list[Any]:
     ]
 
 
-def _check_format(data: Any, source: str) -> None:
-    kind = data.get("format") if isinstance(data, Mapping) else None
-    if not isinstance(kind, str) or kind != FORMAT:
-        raise ValueError(
-            f"{source} does not contain losses written by Losses.save or Losses.to_dict"
-        )
-    check_format_version(source, data.get("version"), FORMAT_VERSION)
-
-
-def _as_path(path: Any) -> Path:
+def as_path(path: Any) -> Path:
+    """The path of a .json or .npz file."""
     if not isinstance(path, (str, PathLike)):
         raise ValueError(f"path must be the name of a file, got {path!r:.60}")
-    return Path(path)
-
-
-def _suffix(path: Path) -> str:
+    path = Path(path)
     if path.suffix not in (".npz", ".json"):
         raise ValueError(f"path must end in .npz or .json, got {path.name}")
-    return path.suffix
+    return path

@@ -8,7 +8,6 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
 from ucvtest.common.words import arg, excerpt
-from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
     DATES,
@@ -18,8 +17,8 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import resample_values
-from ucvtest.losses.validation import as_names, refuse_other_rows
+from ucvtest.losses.columns import Columns, as_names, refuse_other_rows
+from ucvtest.losses.linearised import resample_values
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.means import SCORES_OF_LOSSES
@@ -150,7 +149,7 @@ def from_arrays(
             f"{arg('loss', loss)} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss "
             "another name"
         )
-    clusters = as_groups(groups, design.n_obs)
+    columns = Columns("values", dict.fromkeys(names), {"groups": groups})
     target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
@@ -164,9 +163,9 @@ def from_arrays(
     )
     if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
         raise ValueError(f"{arg('loss', 'auc')} needs y with labels of two classes")
-    return cls(
-        design=design,
-        learners=names,
+    return columns.table(
+        cls,
+        design,
         loss=loss,
         means=resample_values(tested_values, design, metric, target),
         values=tested_values,
@@ -176,7 +175,6 @@ def from_arrays(
         settings={"source": "arrays"}
         | positive_setting(positive)
         | ({DATES: dates} if dates else {}),
-        groups=None if clusters is None else clusters.index,
         greater_is_better=greater,
     )
 

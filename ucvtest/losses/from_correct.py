@@ -7,12 +7,9 @@ import numpy as np
 
 from ucvtest.common.checks import named_options
 from ucvtest.common.words import arg, call, excerpt
-from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_column, check_vector, refuse_missing
 from ucvtest.designs.design import Design
-from ucvtest.losses.predicted import listed
-from ucvtest.losses.resample_means import resample_means
-from ucvtest.losses.validation import by_argument, by_name, named_columns, refuse_other_rows
+from ucvtest.losses.columns import Columns, as_rows, listed, refuse_other_rows
 from ucvtest.metrics.means import SCORES_OF_LOSSES
 
 if TYPE_CHECKING:
@@ -68,32 +65,19 @@ def from_correct(
     >>> f"{low:.3f} to {high:.3f}"
     '0.751 to 0.999'
     """
-    columns, correct = named_columns("correct", correct, {"groups": groups})
-    if isinstance(groups, str) and hasattr(correct, "keys") and not len(correct.keys()):
-        raise ValueError("correct has no column except groups: pass one column for each model")
-    rules, groups = by_name("correct", correct), columns["groups"]
-    refuse_other_rows(by_argument("correct", rules) | {"groups": groups})
-    rows = {name: _marked(f"correct[{name!r:.60}]", rule) for name, rule in rules.items()}
-    n_obs = len(next(iter(rows.values())))
-    for name, row in rows.items():
-        if len(row) != n_obs:
-            raise ValueError(
-                f"correct[{name!r:.60}] has {len(row)} values, but {n_obs} are needed: pass one "
-                "for each question, the same for all models"
-            )
-    values, design = np.stack(list(rows.values())), Design.of_fixed_rules(n_obs)
-    clusters = as_groups(groups, n_obs)
-    score = SCORES_OF_LOSSES[ACCURACY]
-    return cls(
-        design=design,
-        learners=tuple(rows),
+    columns = Columns.read("correct", correct, groups=groups)
+    refuse_other_rows(columns.by_argument | columns.of_rows)
+    marks = {name: _marked(f"correct[{name!r:.60}]", x) for name, x in columns.learners.items()}
+    remedy = ": pass one for each question, the same for all models"
+    values, score = as_rows(marks, argument="correct", remedy=remedy), SCORES_OF_LOSSES[ACCURACY]
+    return columns.table(
+        cls,
+        Design.of_fixed_rules(values.shape[1]),
         loss=ACCURACY,
-        means=resample_means(values, design),
         values=values,
         in_words=score.in_words,
         bounds=score.reported_bounds,
         settings={"source": "right or wrong"},
-        groups=None if clusters is None else clusters.index,
         greater_is_better=True,
     )
 

@@ -1,6 +1,7 @@
 """Losses from existing predictions: of fixed rules for one test set, or out of fold."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,32 +34,26 @@ from ucvtest.data.sample import (
     count_missing,
     declared_order,
     fault_of_dates,
-    has_index,
-    numbers_other_order,
     ordered_categories,
-    refuse_other_order,
     taken_for_classes,
 )
 from ucvtest.data.weights import N_WEIGHT_0, WEIGHTS, RowWeights, read_weights
 from ucvtest.designs.design import Design
-from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of
-from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
+from ucvtest.losses.columns import Columns, as_rows, listed, refuse_other_rows
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, parts_of, resample_values
+from ucvtest.losses.out_of_fold import OutOfFold, unfolded
 from ucvtest.losses.predicted import (
-    as_rows,
     check_finite,
     check_probabilities,
     check_vector,
     column_order,
     columns_of_classes,
-    listed,
     numbered_labels,
     numbers_of,
     of_survival,
     probabilities_of,
     quoted,
 )
-from ucvtest.losses.resample_means import resample_means, resample_values
-from ucvtest.losses.validation import by_argument, by_name, named_columns
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
@@ -219,24 +214,23 @@ def from_predictions(
                 "them"
             )
         loss = metric_or_loss(metric)
-    columns = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
-    columns, predictions = named_columns("predictions", predictions, columns | {"repeat": repeat})
-    rules = by_name("predictions", predictions)
-    repeat = columns.pop("repeat")
-    if repeat is not None:
-        columns, rules = _unfolded(columns, rules, repeat)
-    y, groups, sample_weight, fold = columns.values()
-    other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
+    of_rows = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
+    columns = Columns.read("predictions", predictions, **of_rows, repeat=repeat)
+    if columns.of_rows["repeat"] is not None:
+        columns = unfolded(columns)
+    y, groups, sample_weight, fold = (columns.of_rows[name] for name in of_rows)
     folds = None if fold is None else OutOfFold.of(fold)
-    rounds = [rules] if folds is None else folds.rounds(rules)
-    for repeat_rules in rounds:
-        _check_rows(y, by_argument("predictions", repeat_rules) | other_columns)
+    rounds = [columns.learners] if folds is None else folds.rounds(columns.learners)
+    for rules in rounds:
+        of_round = replace(columns, learners=rules)
+        refuse_other_rows({"y": y, **of_round.by_argument, **columns.of_rows}, strict=True)
     n_weight_0, counts = _rows_that_count(sample_weight, folds, [y, groups, *rounds])
     if n_weight_0:
         y, groups, sample_weight, *rounds = (
             _counting(part, counts) for part in (y, groups, sample_weight, *rounds)
         )
         folds = None if folds is None else folds.of_rows(counts)
+        columns = replace(columns, of_rows={"groups": groups})
     if loss is None:
         loss = "zero_one"
         if y is not None:
@@ -246,7 +240,7 @@ def from_predictions(
     if folds is not None:
         refuse_of_folds(scored)
         refuse_pooled(scored)
-    in_rounds = [_scored(y, repeat_rules, scored, pos_label) for repeat_rules in rounds]
+    in_rounds = [_scored(y, rules, scored, pos_label) for rules in rounds]
     # Labels outside `y` in some repeats only would change the numbers of classes.
     classes = [repeat_fields["settings"].get(CLASSES) for repeat_fields in in_rounds]
     if any(repeat_classes != classes[0] for repeat_classes in classes):
@@ -284,18 +278,9 @@ def from_predictions(
         if n_weight_0:
             fields["settings"][N_WEIGHT_0] = n_weight_0
     settings |= fields.pop("settings") | positive_setting(fields.pop("positive", None))
-    if dates := fault_of_dates(y, *rules.values()):
+    if dates := fault_of_dates(y, *columns.learners.values()):
         settings[DATES] = dates
-    if "means" not in fields:
-        fields["means"] = resample_means(fields["values"], design)
-    clusters = as_groups(groups, design.n_obs)
-    return cls(
-        design=design,
-        learners=tuple(rules),
-        settings=settings,
-        groups=None if clusters is None else clusters.index,
-        **fields,
-    )
+    return columns.table(cls, design, settings=settings, **fields)
 
 
 def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> dict[str, Any]:
@@ -321,35 +306,25 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
             f"y must contain the true response: only {arg('loss', 'score')} does not need it"
         )
     if isinstance(metric, Metric) and metric.ranks_pairs:
-        return _decision_scores(y, rules, pos_label)
+        check_vector("y", as_response(y))
+        if not taken_for_classes(y, "score", pos_label=pos_label):
+            raise ValueError("'auc' needs class labels, but y contains real values")
+        sample = _sample(y, pos_label, as_classes=True)
+        classes = np.asarray(sample.classes)
+        rows, settings = _numbers(rules, AUC, classes, pos_label, sample.declared)
+        return {
+            "loss": AUC.name,
+            "values": as_rows(rows, sample.n_obs),
+            "target": (sample.target == len(classes) - 1).astype(float),
+            "in_words": AUC.in_words,
+            "settings": settings | unnamed_setting(classes, is_named=sample.positive_named),
+            "positive": classes[-1],
+        }
     if isinstance(metric, SurvivalMetric):
         return of_survival(y, rules, metric, pos_label)
     if isinstance(metric, SmoothMetric):
         return _predicted(y, rules, metric, pos_label)
     return _losses(y, rules, metric, pos_label)
-
-
-def _unfolded(
-    columns: Mapping[str, Any], rules: Mapping[str, Any], repeat: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Columns of a long table by observation, with folds and predictions by repetition."""
-    if columns["fold"] is None:
-        raise ValueError(
-            f"{arg('repeat')} does not apply without {arg('fold')}: also name the column of folds"
-        )
-    other_columns = {name: column for name, column in columns.items() if name != "y"}
-    rules_by_argument = by_argument("predictions", rules)
-    _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
-    repetitions = Repetitions.of(repeat)
-    of_observations = {
-        argument: (repetitions.stacked if argument == "fold" else repetitions.once)(
-            argument, column
-        )
-        for argument, column in columns.items()
-    }
-    return of_observations, {
-        name: repetitions.stacked(quoted(name), column) for name, column in rules.items()
-    }
 
 
 def _rows_that_count(
@@ -418,45 +393,6 @@ def _known_metric(loss: Any) -> Any:
             "rename it"
         )
     return known_loss
-
-
-def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
-    """Refuse rows that differ from those of `y`, or of the first argument that has an index."""
-    indexed = {
-        name: user_rows
-        for name, user_rows in {"y": y, **other_columns}.items()
-        if has_index(user_rows)
-    }
-    if not indexed:
-        return
-    (first, reference), *other_rows = indexed.items()
-    for name, user_rows in other_rows:
-        remedy = (
-            f"pass {name.partition('[')[0]}.loc[{first:.80}.index], or .to_numpy() if the rows "
-            "already correspond"
-        )
-        refuse_other_order(f"{first:.80}", reference, f"{name:.80}", user_rows, remedy)
-    if y is not None and first != "y" and numbers_other_order(reference.index):
-        raise ValueError(
-            f"{first:.80} has rows numbered in another order than y, which has no names of rows: "
-            "pass y as a Series with its index, or .to_numpy() if the rows already correspond"
-        )
-
-
-def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    response = check_vector("y", as_response(y))
-    if not taken_for_classes(y, "score", pos_label=pos_label):
-        raise ValueError("'auc' needs class labels, but y contains real values")
-    classes, codes = code_labels(y, pos_label)
-    rows, settings = _numbers(rules, AUC, classes, pos_label, declared_order(y))
-    return {
-        "loss": AUC.name,
-        "values": as_rows(rows, len(response)),
-        "target": (codes == len(classes) - 1).astype(float),
-        "in_words": AUC.in_words,
-        "settings": settings | unnamed_setting(classes, is_named=pos_label is not None),
-        "positive": classes[-1],
-    }
 
 
 def _numbers(

@@ -15,8 +15,8 @@ from ucvtest.common.checks import (
 )
 from ucvtest.common.words import arg, place
 from ucvtest.designs.design import Design, folds_in_words
+from ucvtest.losses.columns import Columns, as_rows, refuse_other_rows
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.validation import by_argument, by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def from_scores(
     >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
     'difference in mean score when learning from 135 observations'
     """
-    columns = by_name("fold_scores", fold_scores)
+    columns = Columns.of("fold_scores", fold_scores)
     rows: dict[str, np.ndarray] = {}
-    for name, user_scores in columns.items():
+    for name, user_scores in columns.learners.items():
         label = f"fold_scores[{name!r:.60}]"
         row = rows[name] = as_numbers(label, user_scores)
         if row.ndim != 1 or not len(row):
@@ -111,18 +111,11 @@ def from_scores(
                 f"{place((~np.isfinite(row)).argmax())}: a fit failed, or a test set has no such "
                 "score"
             )
-    named = {
-        name: fold_series for name, fold_series in columns.items() if hasattr(fold_series, "iloc")
-    }
-    if len(named) > 1:
-        refuse_other_rows(by_argument("fold_scores", named))
-    n_resamples = len(next(iter(rows.values())))
-    for name, row in rows.items():
-        if len(row) != n_resamples:
-            raise ValueError(
-                f"fold_scores[{name!r:.60}] has {len(row)} scores, but {n_resamples} are "
-                "needed: pass scores of the same splits for all learners"
-            )
+    if any(hasattr(column, "iloc") for column in columns.learners.values()):
+        refuse_other_rows(columns.by_argument)
+    remedy = ": pass scores of the same splits for all learners"
+    means = as_rows(rows, argument="fold_scores", unit="scores", remedy=remedy)
+    n_resamples = means.shape[1]
     if greater_is_better is not None:
         check_switch("greater_is_better", greater_is_better)
     greater = True if greater_is_better is None else bool(greater_is_better)
@@ -174,9 +167,9 @@ def from_scores(
         name, in_words = score, f"mean {score}"
     return cls(
         design=Design(~testing, testing),
-        learners=tuple(rows),
+        learners=tuple(columns.learners),
         loss=name,
-        means=np.stack(list(rows.values())),
+        means=means,
         in_words=in_words,
         settings={"source": "scores", "design": design_words},
         greater_is_better=greater,

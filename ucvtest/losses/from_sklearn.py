@@ -13,7 +13,8 @@ from ucvtest.data.frames import as_pandas
 from ucvtest.data.sample import as_column, response_has_classes
 from ucvtest.designs.adapters import design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.losses.validation import as_names
+from ucvtest.designs.structure import folds_of
+from ucvtest.losses.columns import as_names
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of_scores
 from ucvtest.metrics.means import LOSSES
@@ -179,7 +180,15 @@ def from_sklearn(
     if not results:
         raise ValueError("results is empty: pass the results of at least one learner")
     if any(_is_predictions(user_result, splits) for user_result in results.values()):
-        folds = _folds_of(splits.design())
+        try:
+            rounds = folds_of(splits.design())
+        except ValueError:
+            raise ValueError(
+                "cv must test each observation once in every round and learn from all others, so "
+                "that predictions belong to folds: pass scores of the splits from cross_validate "
+                "instead"
+            ) from None
+        folds = rounds[0] if len(rounds) == 1 else rounds
         scored = {"loss": SCORES[score][0].name} if score in SCORES else {"metric": score}
         return cls.from_predictions(
             y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **scored
@@ -235,26 +244,6 @@ def _score_of(results: Any, score: Any) -> str:
             "score='r2', which its regressors have"
         )
     raise ValueError(f"score is missing: name the score of these results, {known}")
-
-
-def _folds_of(design: Design) -> np.ndarray:
-    """The fold of each observation in a round of splits, (n,), or in each of several, (R, n)."""
-    rounds, current = [], np.full(design.n_obs, -1)
-    complement = bool((design.learning != design.testing).all())
-    for number, tested in enumerate(design.testing):
-        if (current[tested] >= 0).any() or not complement:
-            raise ValueError(
-                "cv must test each observation once in every round and learn from all others, so "
-                "that predictions belong to folds: pass scores of the splits from cross_validate "
-                "instead"
-            )
-        current[tested] = number
-        if (current >= 0).all():
-            rounds.append(current)
-            current = np.full(design.n_obs, -1)
-    if (current >= 0).any():
-        raise ValueError("cv must test each observation in every round: pass scores of the splits")
-    return rounds[0] if len(rounds) == 1 else np.stack(rounds)
 
 
 def _candidates(

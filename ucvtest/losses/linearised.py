@@ -1,4 +1,4 @@
-"""Losses of metrics that are functions of means: linearised values, from predictions."""
+"""The metric of each resample; of functions of means also linearised values, from predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,6 @@ from ucvtest.common.memo import memoised, share_memoised
 from ucvtest.data.positive_class import json_label
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import resample_means
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
@@ -158,3 +157,34 @@ def about_class(settings: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
     other_settings = {name: value for name, value in settings.items() if name != "pos_label"}
     return other_settings if positive is None else {**other_settings, "pos_label": positive}
+
+
+def resample_values(
+    learner_values: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None
+) -> np.ndarray:
+    """The metric (L, R) of every resample, from the kept values of learners (see `Metric.kept`)."""
+    if metric.per_test_set:
+        return learner_values
+    if metric.is_mean:
+        return resample_means(learner_values, design)
+    assert target is not None
+    starts, stops = _places(design)
+    labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
+    return np.array(
+        [
+            [metric.function(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)]
+            for row in learner_values
+        ]
+    )
+
+
+def resample_means(learner_losses: np.ndarray, design: Design) -> np.ndarray:
+    """Mean (L, R) of every resample of losses (L, T)."""
+    starts, stops = _places(design)
+    return np.add.reduceat(learner_losses, starts, axis=1) / (stops - starts)
+
+
+def _places(design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Where the tested observations of each resample start and stop, among all tested ones."""
+    stops = np.cumsum(design.n_tested)
+    return np.concatenate([[0], stops[:-1]]), stops

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ucvtest.common.words import arg, excerpt
 from ucvtest.data.sample import refuse_missing
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
+from ucvtest.losses.columns import Columns, refuse_other_rows
+from ucvtest.losses.predicted import quoted
 
 MAX_BYTES = 2**32
 """Most memory of learning and test sets; a column of numbers is easily mistaken for folds."""
@@ -140,71 +142,67 @@ class OutOfFold:
         return {**first, **joined_fields}
 
 
-@dataclass(frozen=True, eq=False)
-class Repetitions:
-    """The rows of each repetition of a cross-validation in one long table, (R, n).
+def unfolded(columns: Columns) -> Columns:
+    """Columns of a long table by observation, with folds and predictions by repetition, (R, n).
 
-    Each has the same observations in the same order.
+    Each repetition has the same observations in the same order.
     """
+    of_rows = dict(columns.of_rows)
+    repeat, of_learners = of_rows.pop("repeat"), columns.by_argument
+    if of_rows["fold"] is None:
+        raise ValueError(
+            f"{arg('repeat')} does not apply without {arg('fold')}: also name the column of folds"
+        )
+    refuse_other_rows({**of_rows, **of_learners, "repeat": repeat}, strict=True)
+    labels = as_array("repeat", repeat)
+    if labels.ndim != 1 or not labels.size:
+        raise ValueError(
+            f"{arg('repeat')} must name the repetition of each row, shape (n,), got {labels.shape}"
+        )
+    refuse_missing("repeat", labels, "drop these rows")
+    listed = np.array(labels.tolist(), dtype=object)
+    places = [np.flatnonzero(listed == label) for label in dict.fromkeys(listed.tolist())]
+    sizes = sorted({len(rows) for rows in places})
+    if len(sizes) > 1:
+        raise ValueError(
+            f"{arg('repeat')} names repetitions of {sizes[0]} and {sizes[-1]} rows, but each must "
+            "have the same observations: pass complete repetitions"
+        )
 
-    rows: np.ndarray
-
-    @classmethod
-    def of(cls, repeat: Any) -> Self:
-        """From the label of the repetition of each row, (R n,)."""
-        labels = as_array("repeat", repeat)
-        if labels.ndim != 1 or not labels.size:
+    def parts(argument: str, column: Any) -> list[Any]:
+        """The rows of each repetition, without their names."""
+        n_rows = len(column) if np.ndim(column) or isinstance(column, SurvivalTimes) else 0
+        if n_rows != labels.size:
             raise ValueError(
-                f"{arg('repeat')} must name the repetition of each row, shape (n,), got "
-                f"{labels.shape}"
+                f"{argument} has {n_rows} rows, but repeat has {labels.size}: pass one for each "
+                "row of each repetition"
             )
-        refuse_missing("repeat", labels, "drop these rows")
-        listed = np.array(labels.tolist(), dtype=object)
-        rows = [np.flatnonzero(listed == label) for label in dict.fromkeys(listed.tolist())]
-        sizes = sorted({len(places) for places in rows})
-        if len(sizes) > 1:
-            raise ValueError(
-                f"{arg('repeat')} names repetitions of {sizes[0]} and {sizes[-1]} rows, but each "
-                "must have the same observations: pass complete repetitions"
-            )
-        return cls(np.stack(rows))
+        if isinstance(column, SurvivalTimes):
+            return [column.take(rows) for rows in places]
+        if hasattr(column, "iloc"):
+            return [column.iloc[rows].reset_index(drop=True) for rows in places]
+        return [np.asarray(column)[rows] for rows in places]
 
-    def once(self, argument: str, column: Any) -> Any:
-        """A column of the observations, the same in all repetitions; None stays None."""
-        if column is None:
-            return None
-        self._check_length(argument, column)
-        of_each = [_taken(column, rows) for rows in self.rows]
+    def stacked(argument: str, column: Any) -> Any:
+        """A row for each repetition."""
+        of_each = parts(argument, column)
+        return of_each if hasattr(column, "columns") else np.stack([*map(np.asarray, of_each)])
+
+    def once(argument: str, column: Any) -> Any:
+        """The values of observations, which are the same in all repetitions."""
+        of_each = parts(argument, column)
         values = [
             list(part.records if isinstance(part, SurvivalTimes) else np.asarray(part))
             for part in of_each
         ]
-        if any(other_values != values[0] for other_values in values[1:]):
+        if any(repetition != values[0] for repetition in values[1:]):
             raise ValueError(
                 f"{argument} differs between repetitions, whose rows must be the same "
                 "observations in the same order: sort the table"
             )
         return of_each[0]
 
-    def stacked(self, argument: str, column: Any) -> Any:
-        """A column with a row for each repetition."""
-        self._check_length(argument, column)
-        of_each = [_taken(column, rows) for rows in self.rows]
-        return of_each if hasattr(column, "columns") else np.stack([*map(np.asarray, of_each)])
-
-    def _check_length(self, argument: str, column: Any) -> None:
-        n_rows = len(column) if np.ndim(column) or isinstance(column, SurvivalTimes) else 0
-        if n_rows != self.rows.size:
-            raise ValueError(
-                f"{argument} has {n_rows} rows, but repeat has {self.rows.size}: pass one for each "
-                "row of each repetition"
-            )
-
-
-def _taken(column: Any, rows: np.ndarray) -> Any:
-    """Some rows, without their names."""
-    if isinstance(column, SurvivalTimes):
-        return column.take(rows)
-    if hasattr(column, "iloc"):
-        return column.iloc[rows].reset_index(drop=True)
-    return np.asarray(column)[rows]
+    by_row = {name: column for name, column in of_rows.items() if column is not None}
+    of_rows |= {name: (stacked if name == "fold" else once)(name, x) for name, x in by_row.items()}
+    rules = {name: stacked(quoted(name), x) for name, x in columns.learners.items()}
+    return Columns(columns.argument, rules, of_rows)

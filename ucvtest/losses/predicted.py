@@ -1,6 +1,6 @@
 """Reads predictions of rules: labels, numbers, probabilities of each class, risks by times."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ucvtest.common.words import arg, excerpt, item
 from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
 from ucvtest.data.positive_class import json_label
 from ucvtest.data.sample import Sample, as_column, refuse_missing
+from ucvtest.losses.columns import as_rows, is_numbered, listed
 from ucvtest.metrics.survival import SurvivalMetric
 
 SEVERAL_COLUMNS = "pass one column, such as the probabilities of class 1"
@@ -163,27 +164,9 @@ def check_vector(name: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def as_rows(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
-    """The rules as rows of one array, if all have the same length."""
-    expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
-    for name, row in rows.items():
-        if len(row) != expected:
-            raise ValueError(f"{quoted(name)} has {len(row)} values, but {expected} are needed")
-    if not expected:
-        raise ValueError("predictions is empty: at least one observation is needed")
-    return np.stack(list(rows.values()))
-
-
 def quoted(name: str) -> str:
     """The name of the predictions of a rule in messages."""
     return item("predictions", name)
-
-
-def listed(values: Iterable[Any], most: int = 5) -> str:
-    """Labels as a list in messages."""
-    distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{excerpt(value):.30}" for value in distinct[:most])
-    return f"{listed_labels}, ..." if len(distinct) > most else listed_labels
 
 
 def of_survival(
@@ -244,8 +227,3 @@ def _numbers_of(names: Any) -> list[float]:
         return [float(name) for name in names]
     except (TypeError, ValueError):
         return []
-
-
-def is_numbered(names: Any) -> bool:
-    """Whether rows have no names, so that pandas has numbered them from 0."""
-    return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1

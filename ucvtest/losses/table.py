@@ -3,11 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
+from ucvtest.losses.columns import as_names, check_parts
 from ucvtest.losses.from_arrays import from_arrays
 from ucvtest.losses.from_correct import from_correct
 from ucvtest.losses.from_mlflow import from_mlflow
@@ -34,11 +35,11 @@ from ucvtest.losses.linearised import (
     function_of,
     parts_of,
     parts_where_tested,
+    resample_means,
+    resample_values,
     response_where_tested,
     share_tested_parts,
 )
-from ucvtest.losses.resample_means import resample_means, resample_values
-from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of, known_direction
 from ucvtest.metrics.loss import WEIGHTED, Loss, losses_where_tested
@@ -56,6 +57,7 @@ from ucvtest.metrics.recorded import (
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.results.serialising import Saved
 
 SCORES_ONLY = (
     "'auc' keeps decision scores, but this test needs the loss of every observation: use "
@@ -72,7 +74,7 @@ def means_only() -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Losses:
+class Losses(Saved):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
@@ -127,6 +129,8 @@ class Losses:
         If shapes do not match, names repeat, a number is not finite, `means` are not the means of
         `values`, or the design divides a group.
     """
+
+    _result_kind: ClassVar[str] = "table of losses"
 
     design: Design
     learners: tuple[str, ...]
@@ -183,17 +187,6 @@ class Losses:
         }
         object.__setattr__(self, "diagnostics", MappingProxyType(counts))
         check_parts(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled; plain dictionaries can.
-        values = {
-            losses_field.name: getattr(self, losses_field.name) for losses_field in fields(self)
-        }
-        values["settings"] = dict(self.settings)
-        values["diagnostics"] = {
-            name: dict(learner_counts) for name, learner_counts in self.diagnostics.items()
-        }
-        return partial(Losses, **values), ()
 
     def __repr__(self) -> str:
         return (
@@ -531,10 +524,6 @@ class Losses:
             )
         return LossDifference(self, first, second)
 
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers."""
-        return files.to_dict(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, max_bytes: int = files.MAX_BYTES) -> "Losses":
         """Restore the losses from the result of `to_dict`.
@@ -550,7 +539,19 @@ class Losses:
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it, or is too large.
         """
-        return cls(**files.fields_of(data, max_bytes))
+        files.check_memory(data, max_bytes)
+        return super().from_dict(data)
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return files.NAMES
+
+    def _plain(self) -> dict[str, Any]:
+        return files.plain(self)
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return files.fields_of(data)
 
     def save(self, path: str | Path) -> None:
         """Write to a file that `load` reads: .npz, or .json.
@@ -562,7 +563,7 @@ class Losses:
         ValueError
             If the name has another ending.
         """
-        files.write(self, path)
+        files.write(self, path, self._heading)
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = files.MAX_BYTES) -> "Losses":
@@ -582,7 +583,11 @@ class Losses:
             If the file contains something else, is damaged, too large, or was written by a newer
             version.
         """
-        return cls(**files.read(path, max_bytes))
+        files.check_memory({}, max_bytes)
+        path = files.as_path(path)
+        data = files.read(path, max_bytes)
+        files.check_memory(data, max_bytes)
+        return cls._read(data, path.name)
 
 
 @dataclass(frozen=True, eq=False)

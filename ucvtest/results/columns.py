@@ -10,7 +10,6 @@ import numpy as np
 
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
-from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import wald_interval
 
 Pair = tuple[str, str]
@@ -22,8 +21,8 @@ NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")
 class PairNumbers:
     """What a test computes for many pairs at once, each an array of one number a pair.
 
-    `plain` marks the pairs that have nothing else of their own. `rules` are what their intervals
-    come from, one for each number in `rule_of`; without them they are those of Student's t.
+    `plain` marks the pairs that have nothing else of their own. `rule` (see `Rule`) is what their
+    intervals come from, with arrays of ends; without one they are Wald's.
     """
 
     estimate: np.ndarray
@@ -32,8 +31,7 @@ class PairNumbers:
     pvalue: np.ndarray
     df: np.ndarray
     plain: np.ndarray
-    rules: tuple[Rule, ...] = ()
-    rule_of: np.ndarray | None = None
+    rule: Any = None
 
 
 class ResultColumns:
@@ -57,7 +55,7 @@ class ResultColumns:
         like: TestResult | None = None,
     ) -> None:
         self.pairs = pairs
-        self._rules, self._like, self._special = (numbers.rules, numbers.rule_of), like, special
+        self._rule, self._like, self._special = numbers.rule, like, special
         columns = []
         for name in NUMBERS:
             column = np.array(getattr(numbers, name), dtype=float)
@@ -104,10 +102,8 @@ class ResultColumns:
         return [(low, high) for low, high in ends.tolist()]
 
     def _plain_intervals(self, like: TestResult, alpha: float) -> np.ndarray:
-        rules, rule_of = self._rules
-        if rule_of is not None:
-            of_rules = [rule.interval(like.alternative, alpha) for rule in rules]
-            low, high = np.array(of_rules)[rule_of].T
+        if self._rule is not None:
+            low, high = self._rule.interval(like.alternative, alpha)
         else:
             unit = wald_interval(0.0, 1.0, like.reference, like.df, like.alternative, alpha)
             # Those without a standard error have intervals of their own.

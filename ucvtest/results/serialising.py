@@ -41,11 +41,12 @@ class Saved(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
-        return {
-            "format": f"ucvtest.{type(self).__name__}",
-            "version": self._version,
-            **self._plain(),
-        }
+        return {**self._heading, **self._plain()}
+
+    @property
+    def _heading(self) -> dict[str, Any]:
+        """What tells which class and version was written."""
+        return {"format": f"ucvtest.{type(self).__name__}", "version": self._version}
 
     def to_json(self, **kwargs: Any) -> str:
         """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
@@ -60,29 +61,41 @@ class Saved(ByValue):
         ValueError
             If `data` was not written by `to_dict`, or in another version of its format.
         """
+        return cls._read(data, "data")
+
+    @classmethod
+    def _read(cls, data: Any, source: str) -> Self:
+        """What `to_dict` was called on, from what messages call `source`."""
         format_name = data.get("format") if isinstance(data, Mapping) else None
         if not isinstance(format_name, str) or format_name != f"ucvtest.{cls.__name__}":
-            raise ValueError(f"data is not a {cls._result_kind} written by {cls.__name__}.to_dict")
-        check_format_version("data", data.get("version"), cls._version)
+            raise ValueError(
+                f"{source} is not a {cls._result_kind} written by {cls.__name__}.to_dict"
+            )
+        check_format_version(source, data.get("version"), cls._version)
         data = {**cls._later, **data}
-        missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
+        missing = [name for name in cls._names() if name not in data]
         if missing:
             raise ValueError(
-                f"data does not contain {', '.join(missing)}: it was cut short or edited"
+                f"{source} does not contain {', '.join(missing)}: it was cut short or edited"
             )
-        with reading(cls._result_kind):
+        with reading(cls._result_kind, source):
             values = cls._values(data)
             # Fields of another type than declared would fail when they are used.
             hints = get_type_hints(cls)
             for name, value in values.items():
                 # Text for a list would be read letter by letter.
-                read = data[name] if isinstance(data[name], str) else value
+                read = data[name] if isinstance(data.get(name), str) else value
                 if not _has_type(read, hints.get(name, Any)):
                     raise TypeError(f"{name} is of another type: got {excerpt(read)}")
             restored = cls(**values)
             # Deeper parts, such as settings and tables, are used when they are shown.
             str(restored.summary() if hasattr(restored, "summary") else restored)
             return restored
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        """What a dictionary must contain."""
+        return tuple(attribute.name for attribute in fields(cls))  # type: ignore[arg-type]
 
     def _plain(self) -> dict[str, Any]:
         """The fields in plain form, and next to notes the lines of those that have one."""
@@ -100,12 +113,12 @@ class Saved(ByValue):
 
 
 @contextmanager
-def reading(result_kind: str) -> Iterator[None]:
+def reading(result_kind: str, source: str = "data") -> Iterator[None]:
     """Say in our words what Python raises over parts of the wrong kind."""
     try:
         yield
     except (*UNUSABLE, StopIteration) as error:
-        raise ValueError(f"data contains no {result_kind} that can be used: {error}") from error
+        raise ValueError(f"{source} contains no {result_kind} that can be used: {error}") from error
 
 
 def _has_type(value: Any, hint: Any) -> bool:

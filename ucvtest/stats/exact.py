@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln
+from scipy.special import betainc, betaincinv
 
+from ucvtest.stats.melded import Melded, lower_ends
 from ucvtest.stats.wald import Alternative
-
-NEGLIGIBLE = 1e-14
-"""Probability at either end that integrals over a beta distribution leave out."""
-
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class BinomialCounts:
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """Clopper and Pearson's interval of the error rate."""
         k, n = self.n_errors, self.n_obs
-        low_tail, high_tail = _tails(alternative, alpha)
+        low_tail, high_tail = tails(alternative, alpha)
         low = float(betaincinv(k, n - k + 1, low_tail)) if k > 0 else 0.0
         high = float(betaincinv(k + 1, n - k, 1 - high_tail)) if k < n else 1.0
         return low, high
@@ -84,8 +80,10 @@ class PairedCounts:
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of the difference of error rates."""
-        low_tail, high_tail = _tails(alternative, alpha)
-        return self.lower_end(low_tail), 0.0 - self._mirrored.lower_end(high_tail)
+        counts = np.array([self.only_first, self.only_second])
+        low_and_high = np.array(tails(alternative, alpha))
+        low, high = lower_ends(counts, counts[::-1], self.n_obs, low_and_high).tolist()
+        return low, 0.0 - high
 
     @property
     def _mirrored(self) -> "PairedCounts":
@@ -101,48 +99,11 @@ class PairedCounts:
             return 1 - float(stretched) if delta < 0 else 1.0
         if delta == 0:
             return _at_least(b, telling, 0.5)
-        psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
-        return _melded(delta, (b, c + 1), psi_counts)
-
-    def lower_end(self, tail: float) -> float:
-        """The quantile of the melded confidence distribution of lower ends."""
-        b, c, n = self.only_first, self.only_second, self.n_obs
-        telling = b + c
-        if b == 0:
-            # The share of the first is taken for 0, and the difference for -psi.
-            return -float(betaincinv(telling + 1, n - telling, 1 - tail)) if telling < n else -1.0
-        if tail == 0:
-            return -1.0
-        at_zero = self.melded_below(0)
-        if at_zero == tail:
-            # The test rejects here, so 0 lies outside by the smallest step there is.
-            return math.nextafter(0.0, 1.0)
-        bracket = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
-        precision = {"xtol": 1e-14, "rtol": 1e-13}
-        # Takes long to import, and most calls do without it.
-        from scipy.optimize import brentq
-
-        return float(brentq(lambda delta: self.melded_below(delta) - tail, *bracket, **precision))
+        table = Melded(np.array([b]), np.array([c]), n, np.array([delta < 0]))
+        return float(table.below(np.array([delta]))[0])
 
 
-def _melded(delta: float, theta: tuple[int, int], psi_parameters: tuple[int, int]) -> float:
-    """Probability of psi (2 theta - 1) <= delta, for beta distributed theta and psi."""
-    p, q = psi_parameters
-    if q == 0:  # psi is 1
-        return float(betainc(*theta, (1 + delta) / 2))
-    low = max(abs(delta), float(betaincinv(p, q, NEGLIGIBLE)))
-    high = float(betaincinv(p, q, 1 - NEGLIGIBLE))
-    # A share below delta cannot stretch the difference beyond it.
-    total = float(betainc(p, q, delta)) if delta > 0 else 0.0
-    if low >= high:
-        return total
-    psi = low + (high - low) * (NODES + 1) / 2
-    density = np.exp((p - 1) * np.log(psi) + (q - 1) * np.log1p(-psi) - betaln(p, q))
-    inside = betainc(*theta, (1 + delta / psi) / 2)
-    return total + float((WEIGHTS * density * inside).sum()) * (high - low) / 2
-
-
-def _tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
+def tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
     """The probabilities that are left out below and above."""
     if alternative == "two-sided":
         return alpha / 2, alpha / 2

@@ -1111,7 +1111,7 @@ OF_TABLES = [
     ROW("version", "99", "upgrade ucvtest", lambda: losses_read(version=99)),
     ROW("means", "numbers of shape", "must contain", lambda: losses_read(means=[[0.5]])),
     ROW("n_obs", "1000000000000000", "needs", lambda: losses_read(n_obs=10**15)),
-    ROW("data", "losses", "does not contain", lambda: uv.Losses.from_dict([1, 2])),
+    ROW("data", "losses", "written by", lambda: uv.Losses.from_dict([1, 2])),
     ROW("groups", "numbered", "first appear",
         lambda: uv.Losses.from_dict(rules().to_dict() | {"groups": [1, 0] * 12})),
     ROW("alpha", "got 0.7", "to 0.5", lambda: roc(alpha=0.7)),

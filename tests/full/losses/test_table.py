@@ -381,15 +381,15 @@ def stored():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "else"}, "does not contain losses written by Losses.save"),
+        ({"format": "else"}, "is not a table of losses written by Losses.to_dict"),
         ({"n_obs": 2}, "must contain row numbers from 0 to 1"),
         ({"learning": [[0, 1], [-1]]}, "must contain row numbers"),
-        ({"learning": [[0, 1]]}, "data contains no losses that can be used"),
+        ({"learning": [[0, 1]]}, "data contains no table of losses that can be used"),
         ({"testing": [[1], [0]]}, "tests observations that it learns from"),
         ({"means": None}, "means are missing"),
         ({"means": [[0.5, 2]] * 2}, "means are AUCs for loss='auc', so they must lie"),
         ({"learners": ["a", " "]}, "learners must be 2 different names"),
-        ({"learners": "ab"}, "learners must be a list of names"),
+        ({"learners": "ab"}, "learners is of another type"),
         ({"values": [[0.0], [0.0]]}, "values must contain numbers of shape"),
         ({"values": [[0.0, None]] * 2}, "values must be finite numbers"),
         ({"target": [1, 0]}, r"target must contain numbers of shape \(3,\)"),

@@ -10,7 +10,7 @@ import pytest
 import ucvtest as uv
 from tests.core.promises.test_tests import CASES, GIVEN, X, Y, losses_for
 from tests.support.cells import repeated
-from ucvtest.losses.resample_means import resample_means
+from ucvtest.losses.linearised import resample_means
 from ucvtest.results.fields import method_interval
 
 pytestmark = pytest.mark.seconds(20, reason="p-values and intervals of many tables")

@@ -20,6 +20,7 @@ from ucvtest.inference.notes import NEW_ROW
 from ucvtest.inference.options import FitOptions
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES
+from ucvtest.methods.classical.many_pairs import of_plain_means, student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
@@ -30,6 +31,7 @@ from ucvtest.methods.classical.several_aucs import (
     unknown,
 )
 from ucvtest.methods.classical.several_rules import results_together
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
@@ -43,6 +45,9 @@ ON_LOGIT_SCALE = (
     "Interval and p-value are computed on the logit scale, which keeps the interval between 0 and "
     "1; the published ones are those of the interval 'wald'."
 )
+
+NEARLY_ALIKE = 1e-3
+"""Variances of differences below this share of those of both AUCs lose digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +251,28 @@ class DeLongTest(ResamplingTest):
             or_wald = f", or use {arg('interval', 'wald')}" if has("interval") else ""
             self.question.check_null_value(remedy=or_wald)
         return options
+
+    def numbers_of_pairs(self, places: np.ndarray, options: Options) -> PairNumbers | None:
+        """See `HypothesisTest.numbers_of_pairs`: by the covariance of all AUCs."""
+        observed = self.question.observed
+        if observed is None or not of_plain_means(self.question):
+            return None
+        if TestedLabels(observed.tested_target, None).status != "ok":
+            return None
+        joint, (first, other) = self.joint(observed.losses), places.T
+        areas, variances = np.array(joint.estimates), np.diag(joint.covariance)
+        sums = variances[first] + variances[other]
+        differences = sums - 2 * joint.covariance[first, other]
+        # Those of rules that rank nearly alike are rounding, and computed one by one.
+        differences[differences < NEARLY_ALIKE * sums] = math.nan
+        answer = Answer(
+            method="",
+            estimand="",
+            estimates=areas[first] - areas[other],
+            variances=differences,
+            reference="normal",
+        )
+        return student_numbers(self.question, places, answer)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

@@ -1,11 +1,11 @@
-"""Many pairs of learners at once: the numbers of Student's and McNemar's tests from arrays.
+"""Many pairs of learners at once: numbers of Student's, DeLong's and McNemar's tests from arrays.
 
-Each number is what the test of that pair alone gives, to the bit: differences and sums are taken in
-the same order.
+Each number is what the test of that pair alone gives, but for rounding.
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.exact import PairedCounts
-from ucvtest.stats.interval_rules import ChangedUnits, Rule
-from ucvtest.stats.wald import reference_distribution
+from ucvtest.stats.exact import PairedCounts, tails
+from ucvtest.stats.interval_rules import ChangedUnits
+from ucvtest.stats.melded import lower_ends
+from ucvtest.stats.wald import Alternative, reference_distribution
 
 CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
@@ -87,26 +88,47 @@ def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | Non
     counts = np.stack(
         [errs.sum(axis=1)[side] - jointly[tuple(places.T)] for side in places.T], axis=1
     )
-    distinct, rule_of = np.unique(counts.astype(int), axis=0, return_inverse=True)
-    rules = [PairedCounts(first, second, n_obs) for first, second in distinct.tolist()]
+    counts = counts.astype(int)
+    distinct, place_of = np.unique(counts, axis=0, return_inverse=True)
     alternative, units = question.hypothesis.alternative, question.metric.units
-    pvalues = np.array([rule.pvalue(0.0, alternative) for rule in rules])
-    reported_rules: list[Rule] = list(rules)
+    pvalues = [PairedCounts(b, c, n_obs).pvalue(0.0, alternative) for b, c in distinct.tolist()]
+    rule: Any = CountsOfPairs(counts[:, 0], counts[:, 1], n_obs)
     if units is not None:
-        reported_rules = [ChangedUnits(rule, 0.0, units.slope) for rule in rules]
-    statistics = np.array([float(rule.statistic) for rule in reported_rules])
-    rule_of = rule_of.ravel()
+        rule = ChangedUnits(rule, 0.0, units.slope)
+    counts_right = units is not None and units.slope < 0
     numbers = PairNumbers(
         estimate,
         np.sqrt(spread / n_obs + 0.0),
-        statistics[rule_of],
-        pvalues[rule_of],
+        counts[:, int(counts_right)],
+        np.array(pvalues)[place_of.ravel()],
         np.full(len(places), np.nan),
         np.ones(len(places), dtype=bool),
-        tuple(reported_rules),
-        rule_of,
+        rule,
     )
     return _reported(question, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsOfPairs:
+    """The counts of many pairs, as `PairedCounts` has those of one."""
+
+    only_first: np.ndarray
+    only_second: np.ndarray
+    n_obs: int
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals of the differences of error rates."""
+        # Both ends at once; that of the second rule less the first is a lower one too.
+        tables = np.stack(
+            [
+                np.concatenate([self.only_first, self.only_second]),
+                np.concatenate([self.only_second, self.only_first]),
+                np.repeat(tails(alternative, alpha), len(self.only_first)),
+            ]
+        )
+        (first, second, tail), place_of = np.unique(tables, axis=1, return_inverse=True)
+        low, high = lower_ends(first, second, self.n_obs, tail)[place_of.ravel()].reshape(2, -1)
+        return low, 0.0 - high
 
 
 def of_plain_means(question: Question) -> bool:
@@ -140,11 +162,12 @@ def _reported(question: Question, numbers: PairNumbers) -> PairNumbers:
     if question.limited and question.metric.per_test_set:
         low, high = question.range_of("difference")
         plain = plain & (low <= estimate) & (estimate <= high)
-    statistic = numbers.statistic
     return replace(
         numbers,
         estimate=estimate,
         se=units.number("spread", numbers.se),
-        statistic=statistic if numbers.rules else units.number("odd", statistic),
+        statistic=numbers.statistic
+        if numbers.rule is not None
+        else units.number("odd", numbers.statistic),
         plain=plain,
     )

@@ -7,7 +7,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from ucvtest.data.output import OUTPUTS
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.linearised import resample_values
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
