@@ -12,7 +12,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import too_few_seconds
 from ucvtest.inference.options import FitOptions
 from ucvtest.kernels.permutation import Sampling
-from ucvtest.methods.permutation.permuted_labels import Labelings, labelings_of
+from ucvtest.methods.permutation.labelings import Labelings, labelings_of
 from ucvtest.stats.monte_carlo import check_stop_after, permutations_within
 
 LEAST_PERMUTATIONS = 2
