@@ -424,12 +424,8 @@ class InfluenceOptions(Options):
         learners = tuple(problem.learners.values())
         needed_fits = self.least_fits(layout, len(learners))
         if affordable_fits < needed_fits:
-            raise too_few_seconds(
-                self.max_seconds,
-                affordable_fits,
-                needed_fits,
-                layout.fewest_repeats(self.scheme)[1],
-            )
+            purpose = layout.fewest_repeats(self.scheme)[1]
+            raise too_few_seconds(self.max_seconds, affordable_fits, needed_fits, purpose)
         return self.within_fits(layout, learners, affordable_fits)
 
     @property
