@@ -24,8 +24,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.first_order import first_order
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised, on_logit
 from ucvtest.stats.wald import wald_interval
 
 NAMES = ("weak", "imbalance_20", "strong", "heavy_tails")
@@ -142,12 +141,12 @@ def intervals(sums: TwoClasses, name: str) -> dict[str, Any]:
     answer = sums.estimate(contrast)
     se = math.sqrt(answer.values["midpoint"] + answer.mc_se_estimate**2)
     beta, least = slope_of(sums, contrast), -1.0 if name == "difference" else 0.0
-    bent = StabilisedT(answer.auc, se, answer.df, beta, least, 1.0)
+    bent = Stabilised(answer.auc, se, answer.df, slope=beta, least=least, most=1.0)
     student = ("t", answer.df, "two-sided", 0.05)
     default = (
         wald_interval(answer.auc, se, *student)
         if name == "difference"
-        else LogitT(answer.auc, se, answer.df).interval("two-sided", 0.05)
+        else on_logit(answer.auc, se, answer.df).interval("two-sided", 0.05)
     )
     found = {"default": default, "stabilised": bent.interval("two-sided", 0.05)}
     ends = {

@@ -12,8 +12,7 @@ from studies.simulate.many_samples import ManySamples
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
-from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised, plus_four
 
 PILOTS, TARGETS = (40, 60), (100, 200, 400)
 SEEN = ("jackknife", "pair_effects", "mean_square", "agreement")
@@ -74,11 +73,13 @@ def _told(problem: Problem, n: int, found: MonteCarloEstimates, variance: str) -
     if not se:
         return row
     if len(problem.learners) == 1:
-        low, high = PlusFour(estimate, se**2, n).interval("two-sided", 0.05)
+        low, high = plus_four(estimate, se**2, n).interval("two-sided", 0.05)
         return row | {"width": high - low}
     error = found.slope_error if "slope" in found.values else 0.0
-    low, high = StabilisedT(0.0, se, n - 1.0, slope, slope_error=error).interval("two-sided", 0.05)
-    whole = StabilisedT(estimate, math.hypot(se, mc_se), n - 1.0, slope, slope_error=error)
+    low, high = Stabilised(0.0, se, n - 1.0, slope=slope, slope_error=error).interval(
+        "two-sided", 0.05
+    )
+    whole = Stabilised(estimate, math.hypot(se, mc_se), n - 1.0, slope=slope, slope_error=error)
     return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
 
 

@@ -15,7 +15,7 @@ from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.exact import PairedCounts
+from ucvtest.stats.counts import PairedCounts
 from ucvtest.stats.interval_rules import ChangedUnits, Rule
 from ucvtest.stats.wald import reference_distribution
 

@@ -30,7 +30,7 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.few_fits import FewFits, RoundSums
-from ucvtest.stats.intervals import Shape
+from ucvtest.stats.pivots import Shape
 
 MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""

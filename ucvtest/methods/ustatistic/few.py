@@ -27,7 +27,7 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.few_fits import FewFits, RoundSums
-from ucvtest.stats.intervals import Shape
+from ucvtest.stats.pivots import Shape
 
 NOTABLE_SHARE = 0.5
 """Least share of the jackknife's variance, known not to be noise, for a note. In simulations, 2% of

@@ -18,7 +18,7 @@ from ucvtest.methods.ustatistic.estimation import ROUNDING, Sampler
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.few_fits import FewFits, RoundSums
-from ucvtest.stats.intervals import LogT
+from ucvtest.stats.pivots import on_log
 
 
 @dataclass(frozen=True)
@@ -127,4 +127,4 @@ def _studentised(
         status=status,
     )
     tested = replace(on_log_scale, estimate=value, null_value=null)
-    return by_rule(tested, LogT(value, tested.se, linear.df, null)) if status == "ok" else tested
+    return by_rule(tested, on_log(value, tested.se, linear.df, null)) if status == "ok" else tested

@@ -26,8 +26,8 @@ from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.few_fits import FewFits
-from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
+from ucvtest.stats.pivots import Pivot
 
 MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
@@ -58,7 +58,7 @@ class RowsAddedToTest:
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> MovedT:
+    ) -> Pivot:
         """The interval, by the variance of that name.
 
         The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
@@ -73,9 +73,8 @@ class RowsAddedToTest:
         centre = point.value + n / n_with_added * (mean - (self.table * slopes).sum())
         spread = n**2 * self._variance(name) + n * mean**2 + (added * slopes**2).sum()
         se = math.sqrt(spread) / n_with_added
-        return MovedT(
-            float(centre), float(se), df, lower_bound, upper_bound, studentised.null_value
-        )
+        limits = {"least": lower_bound, "most": upper_bound}
+        return Pivot(float(centre), float(se), df, studentised.null_value, **limits)
 
     def _variance(self, name: str) -> float:
         """Of the mean of the linearised values, with its Monte-Carlo part."""

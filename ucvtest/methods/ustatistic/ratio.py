@@ -36,7 +36,7 @@ from ucvtest.methods.ustatistic.estimation import (
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.intervals import LogT, Shape
+from ucvtest.stats.pivots import Shape, on_log
 
 METHOD = "U-statistic test of the ratio of complete error estimates"
 NO_RATIO = "no ratio: the mean loss of a learner is 0; use the contrast 'difference'"
@@ -291,7 +291,7 @@ def _studentised(
     tested = replace(log_scale, estimate=ratio, null_value=null)
     if status != "ok":
         return tested
-    return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
+    return by_rule(tested, on_log(ratio, tested.se, shape.df, null))
 
 
 def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource) -> str:

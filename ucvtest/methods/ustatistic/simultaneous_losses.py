@@ -22,7 +22,7 @@ from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.stats.jackknife import first_order_factor
-from ucvtest.stats.variance_stabilised import BoundedScale
+from ucvtest.stats.pivots import BoundedScale
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,380 @@
+r"""Rules for counts: exact binomial ones, Wilson's, and clusters by an effective number of rows.
+
+Rows of a cluster tell less than as many independent rows do. The effective number is how many
+independent rows would give the standard error that the clusters give.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import betainc, betaincinv, betaln
+
+from ucvtest.stats.pivots import Pivot
+from ucvtest.stats.wald import Alternative, ReferenceDistribution, wald_pvalue
+
+NEGLIGIBLE = 1e-14
+"""Probability at either end that integrals over a beta distribution leave out."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+
+ROUNDING = 1e-20
+"""Variances of shares that are no more than rounding error."""
+
+LEAST_PVALUE = 1e-200
+"""Student's quantiles of smaller tails are not known, and effective numbers change no more."""
+
+NEAR_MIDDLE = 1e-5
+"""Tails that are nearer to 1/2 have Student's quantiles in the proportion of the densities at 0."""
+
+SHOWN_TAIL = 0.025
+"""Of a 95% interval, to which the effective number in diagnostics belongs."""
+
+
+# ------------------------------------------------------------------------------------- exact
+
+
+@dataclass(frozen=True)
+class BinomialCounts:
+    """Errors among observations: the error rate of one rule. Effective numbers need not be whole.
+
+    The p-value is twice the smaller tail, as Clopper and Pearson's interval has it.
+    """
+
+    kind: ClassVar[str] = "binomial"
+
+    n_errors: float
+    n_obs: float
+
+    @property
+    def statistic(self) -> float:
+        """The number of errors."""
+        return self.n_errors
+
+    @property
+    def opposite_statistic(self) -> float:
+        """The number of right answers."""
+        return self.n_obs - self.n_errors
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of an error rate."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+        return _of_tails(*_binomial_tails(self.n_errors, self.n_obs, null_value), alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Clopper and Pearson's interval of the error rate."""
+        k, n = self.n_errors, self.n_obs
+        low_tail, high_tail = _tails(alternative, alpha)
+        low = float(betaincinv(k, n - k + 1, low_tail)) if k > 0 else 0.0
+        high = float(betaincinv(k + 1, n - k, 1 - high_tail)) if k < n else 1.0
+        return low, high
+
+
+@dataclass(frozen=True)
+class PairedCounts:
+    r"""Observations where only one of two rules errs: the difference of their error rates.
+
+    The p-value is McNemar's exact one, and the interval agrees with it (Fay and Lumbard 2021).
+    With :math:`\psi` the share of observations where only one rule errs and :math:`\theta` the
+    share of the first rule in these, the difference is :math:`\psi(2\theta - 1)`. Clopper and
+    Pearson's confidence distributions of both are melded; of :math:`\psi`, which can stretch the
+    difference either way, the one that moves the end outwards.
+    """
+
+    kind: ClassVar[str] = "paired binomial"
+
+    only_first: int
+    only_second: int
+    n_obs: int
+
+    @property
+    def statistic(self) -> int:
+        """The number of observations where only the first rule errs."""
+        return self.only_first
+
+    @property
+    def opposite_statistic(self) -> int:
+        """The number of observations where only the first rule is right."""
+        return self.only_second
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a difference from -1 to 1, else NaN; it inverts the interval.
+
+        Of equal error rates it is McNemar's: either rule is as likely to be the one that errs.
+        """
+        if null_value == 0:
+            telling = self.only_first + self.only_second
+            return _of_tails(*_binomial_tails(self.only_first, telling, 0.5), alternative)
+        if not -1 <= null_value <= 1:
+            return math.nan
+        above, below = self.melded_below(null_value), self._mirrored.melded_below(-null_value)
+        return _of_tails(below, above, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval of the difference of error rates."""
+        low_tail, high_tail = _tails(alternative, alpha)
+        return self.lower_end(low_tail), 0.0 - self._mirrored.lower_end(high_tail)
+
+    @property
+    def _mirrored(self) -> "PairedCounts":
+        """The same of the second rule less the first."""
+        return PairedCounts(self.only_second, self.only_first, self.n_obs)
+
+    def melded_below(self, delta: float) -> float:
+        """The melded confidence distribution of lower ends, up to delta."""
+        b, c, n = self.only_first, self.only_second, self.n_obs
+        telling = b + c
+        if b == 0:
+            stretched = betainc(telling + 1, n - telling, -delta) if telling < n else 0.0
+            return 1 - float(stretched) if delta < 0 else 1.0
+        if delta == 0:
+            return _at_least(b, telling, 0.5)
+        psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
+        return _melded(delta, (b, c + 1), psi_counts)
+
+    def lower_end(self, tail: float) -> float:
+        """The quantile of the melded confidence distribution of lower ends."""
+        b, c, n = self.only_first, self.only_second, self.n_obs
+        telling = b + c
+        if b == 0:
+            # The share of the first is taken for 0, and the difference for -psi.
+            return -float(betaincinv(telling + 1, n - telling, 1 - tail)) if telling < n else -1.0
+        if tail == 0:
+            return -1.0
+        at_zero = self.melded_below(0)
+        if at_zero == tail:
+            # The test rejects here, so 0 lies outside by the smallest step there is.
+            return math.nextafter(0.0, 1.0)
+        bracket = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
+        precision = {"xtol": 1e-14, "rtol": 1e-13}
+        # Takes long to import, and most calls do without it.
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda delta: self.melded_below(delta) - tail, *bracket, **precision))
+
+
+def _melded(delta: float, theta: tuple[int, int], psi_parameters: tuple[int, int]) -> float:
+    """Probability of psi (2 theta - 1) <= delta, for beta distributed theta and psi."""
+    p, q = psi_parameters
+    if q == 0:  # psi is 1
+        return float(betainc(*theta, (1 + delta) / 2))
+    low = max(abs(delta), float(betaincinv(p, q, NEGLIGIBLE)))
+    high = float(betaincinv(p, q, 1 - NEGLIGIBLE))
+    # A share below delta cannot stretch the difference beyond it.
+    total = float(betainc(p, q, delta)) if delta > 0 else 0.0
+    if low >= high:
+        return total
+    psi = low + (high - low) * (NODES + 1) / 2
+    density = np.exp((p - 1) * np.log(psi) + (q - 1) * np.log1p(-psi) - betaln(p, q))
+    inside = betainc(*theta, (1 + delta / psi) / 2)
+    return total + float((WEIGHTS * density * inside).sum()) * (high - low) / 2
+
+
+def _tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
+    """The probabilities that are left out below and above."""
+    if alternative == "two-sided":
+        return alpha / 2, alpha / 2
+    return (0.0, alpha) if alternative == "less" else (alpha, 0.0)
+
+
+def _of_tails(below: float, above: float, alternative: Alternative) -> float:
+    """Twice the smaller tail, or one of them."""
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(below, above))
+    return below if alternative == "less" else above
+
+
+def _binomial_tails(count: float, trials: float, chance: float) -> tuple[float, float]:
+    """The probabilities of this number of successes or fewer, and of as many or more."""
+    return (
+        _at_least(trials - count, trials, 1 - chance),
+        _at_least(count, trials, chance),
+    )
+
+
+def _at_least(count: float, trials: float, chance: float) -> float:
+    """The probability of this number of successes or more."""
+    # SciPy's binomial distribution has the same numbers, and takes long to import.
+    return float(betainc(count, trials - count + 1, chance)) if count > 0 else 1.0
+
+
+# ------------------------------------------------------------------------------------ shares
+
+
+@dataclass(frozen=True)
+class WilsonScore:
+    """A share with the interval of Wilson (1927), and the score test that it inverts."""
+
+    kind: ClassVar[str] = "wilson"
+    reference: ClassVar[str] = "normal"
+    df: ClassVar[float] = math.nan
+
+    share: float
+    n_obs: float
+    null_value: float = math.nan
+
+    @property
+    def statistic(self) -> float:
+        """That of the null value."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a share; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "normal", math.nan, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Wilson's interval of the share."""
+        z = ReferenceDistribution().isf(max(_tails(alternative, alpha)))
+        low = 0.0 if alternative == "less" else self._limit(-z)
+        high = 1.0 if alternative == "greater" else self._limit(z)
+        return low, high
+
+    def _limit(self, z: float) -> float:
+        p, n = self.share, self.n_obs
+        if (p <= 0 and z <= 0) or (p >= 1 and z >= 0):
+            # But for rounding.
+            return p
+        root = math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return (p + z * z / (2 * n) + z * root) / (1 + z * z / n)
+
+    def _statistic(self, null_value: float) -> float:
+        """The distance to the null value over the standard error that this value implies."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+        distance = self.share - null_value
+        se = math.sqrt(null_value * (1 - null_value) / self.n_obs)
+        if se == 0:
+            return 0.0 if distance == 0 else math.copysign(math.inf, distance)
+        return distance / se
+
+
+@dataclass(frozen=True)
+class EffectiveCounts:
+    r"""A share of rows in clusters, as if it were one of fewer independent rows.
+
+    Korn and Graubard (1998): the exact binomial interval of Clopper and Pearson with
+    :math:`n_e = p(1 - p)/v\,(t_{n-1}/t_{G-1})^2` rows in the place of n, between 1 and n, where v
+    is the variance by clusters and the quantiles are those of the interval. Where clusters do not
+    differ, as where all rows are right or all wrong, :math:`n_e = G`. With `score` Wilson's
+    interval takes the place of the exact one. The number depends on the level, so the p-value is
+    the level at which the interval just leaves out the null value.
+    """
+
+    kind: ClassVar[str] = "effective binomial"
+
+    share: float
+    variance: float
+    n_obs: int
+    n_groups: int
+    score: bool = False
+
+    @property
+    def statistic(self) -> float:
+        """The number of errors among the effective number of rows of a 95% interval."""
+        return self.share * self.n_effective(SHOWN_TAIL)
+
+    @property
+    def opposite_statistic(self) -> float:
+        """The same of right answers."""
+        return (1 - self.share) * self.n_effective(SHOWN_TAIL)
+
+    def n_effective(self, tail: float) -> float:
+        """The effective number of rows of limits that leave out this probability on one side."""
+        if not self.variance > ROUNDING:
+            return float(self.n_groups)
+        ratio = _ratio_of_quantiles(self.n_obs - 1.0, self.n_groups - 1.0, tail)
+        effective_size = self.share * (1 - self.share) / self.variance * ratio**2
+        return min(max(effective_size, 1.0), float(self.n_obs))
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a share; it inverts the interval at every level."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+
+        def pvalue_at_level(alpha: float) -> float:
+            return self._known(alternative, alpha).pvalue(null_value, alternative)
+
+        # Beyond 1/2 on one side, and at 1 on two, the effective number changes no more.
+        largest = 1.0 if alternative == "two-sided" else 0.5
+        if pvalue_at_level(largest) >= largest:
+            return pvalue_at_level(largest)
+        if pvalue_at_level(LEAST_PVALUE) <= LEAST_PVALUE:
+            return pvalue_at_level(LEAST_PVALUE)
+        return _fixed_point(pvalue_at_level, largest)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Korn and Graubard's interval of the share."""
+        return self._known(alternative, alpha).interval(alternative, alpha)
+
+    def _known(self, alternative: Alternative, alpha: float) -> WilsonScore | BinomialCounts:
+        """The rule for as many independent rows as are effective."""
+        n = self.n_effective(max(_tails(alternative, alpha)))
+        return WilsonScore(self.share, n) if self.score else BinomialCounts(self.share * n, n)
+
+
+def effective_number(independent: float, clustered: float, n_obs: int, n_groups: int) -> float:
+    """How many independent rows have the standard error of the clusters, between 1 and n.
+
+    Parameters
+    ----------
+    independent, clustered : float
+        Variances of a mean over n rows, as if these were independent and by clusters.
+    n_obs, n_groups : int
+        The number of clusters is the answer where their variance is 0.
+    """
+    if not clustered > ROUNDING:
+        return float(n_groups)
+    return min(max(n_obs * independent / clustered, 1.0), float(n_obs))
+
+
+def difference_of_shares(
+    estimate: float, variance: float, n: float, df: float, null_value: float
+) -> Pivot:
+    """The difference of two shares with one right and one wrong observation added.
+
+    Half an observation is added to each of four outcomes: both right, either one alone, both wrong
+    (Agresti and Min 2005). The estimate then moves towards 0, and the variance is never 0.
+
+    Parameters
+    ----------
+    estimate, variance : float
+        The difference in n rows, and the variance of their mean.
+    n : float
+        Rows, or how many independent rows they are worth.
+    df : float
+        Degrees of freedom of Student's t.
+    null_value : float
+    """
+    n_with_added = n + 2
+    moved = n * estimate / n_with_added
+    # Around the moved estimate: the rows, how far their mean is from it, and the added four halves.
+    squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
+    return Pivot(moved, math.sqrt(squares) / n_with_added, df, null_value, least=-1.0, most=1.0)
+
+
+def _ratio_of_quantiles(larger_df: float, smaller_df: float, tail: float) -> float:
+    """Student's quantile with more degrees of freedom over the one with fewer."""
+    tail = min(max(tail, LEAST_PVALUE), 0.5)
+    if tail > 0.5 - NEAR_MIDDLE:
+        return _density_at_zero(smaller_df) / _density_at_zero(larger_df)
+    return ReferenceDistribution(larger_df).isf(tail) / ReferenceDistribution(smaller_df).isf(tail)
+
+
+def _density_at_zero(df: float) -> float:
+    """Student's density at 0."""
+    return math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+
+
+def _fixed_point(pvalue_at_level: Callable[[float], float], largest: float) -> float:
+    """The level that is its own p-value."""
+    log_bracket = math.log(LEAST_PVALUE), math.log(largest)
+    # Takes long to import, and most calls do without it.
+    from scipy.optimize import brentq
+
+    log_level = brentq(
+        lambda level: pvalue_at_level(math.exp(level)) - math.exp(level), *log_bracket, xtol=1e-13
+    )
+    return math.exp(float(log_level))
