@@ -80,13 +80,16 @@ class Influence:
     @cached_property
     def roots(self) -> np.ndarray:
         """Vectors (L, k) whose products are the variances and covariances."""
-        whole, factors = _factor(np.array(self.n_units)), _factor(self.counts)
+        whole, factors = float(_factor(np.array(self.n_units))), _factor(self.counts)
+        if self.strata is None or self.clusters is None:
+            # Nothing is in two strata.
+            strata = 0 if self.strata is None else self.strata
+            return np.asarray(np.sqrt(factors)[strata] * self._sums.sum(axis=0))
         parts = [math.sqrt(whole) * self._sums.sum(axis=0)]
-        if self.strata is not None:
-            parts += [
-                math.sqrt(factor - whole) * sums
-                for factor, sums in zip(factors, self._sums, strict=True)
-            ]
+        parts += [
+            math.sqrt(factor - whole) * sums
+            for factor, sums in zip(factors, self._sums, strict=True)
+        ]
         return np.concatenate(parts, axis=1)
 
     @property
@@ -97,8 +100,6 @@ class Influence:
     @property
     def variances(self) -> np.ndarray:
         """Its diagonal, (L,)."""
-        if self.strata is None or self.clusters is None:
-            return np.asarray(self.by_stratum.sum(axis=0))
         return np.asarray((self.roots**2).sum(axis=1))
 
     @property

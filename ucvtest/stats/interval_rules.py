@@ -67,15 +67,18 @@ class ChangedUnits:
         return alternative if self.slope > 0 else OTHER_SIDE[alternative]
 
 
-TYPES = (BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore, Pivot, Hall, Stabilised)
-"""What can stand in the field `rule` of a result, or is behind it in other units."""
+TYPES = (
+    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore),
+    *(Pivot, Hall, Stabilised, ChangedUnits),
+)
+"""What can stand in the field `rule` of a result."""
 
 PIVOTS = ("added observations", "plus four", "t on a scale", "log t", "logit t")
 PIVOTS += ("logit t with added observations",)
 """The kinds of `Pivot`."""
 
 KINDS: dict[str, type[Any]] = {
-    **{rule.kind: rule for rule in (*TYPES, ChangedUnits)},
+    **{rule.kind: rule for rule in TYPES},
     **dict.fromkeys(PIVOTS, Pivot),
     "root": Hall,
 }

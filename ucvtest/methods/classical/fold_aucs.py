@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
@@ -96,7 +94,13 @@ def fold_aucs(
     diagnostics = {**labels.counts, "n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
     if contrast_and_own and n_repeats > 1:
         diagnostics["repeat_means"] = contrast_and_own[0].areas
-    names = [losses.learners[place] for place in observed.places]
+    table = area_table(
+        observed.values_by_learner,
+        [(area.mean, area.variance, area.df) for area in areas],
+        by_logit=True,
+        known=labels.status == "ok",
+        rules=edges,
+    )
     return Answer(
         method="Cross-validation Wald test of the AUC" + labels.by_clusters,
         estimand=f"{of_whom} (pairs within folds, by the rules of this {pairs_words})",
@@ -114,7 +118,7 @@ def fold_aucs(
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             *((AT_EDGE,) if any(edges) else ()),
         ),
-        tables={"Learners": _table(names, areas, edges, labels)} if areas else {},
+        tables={"Learners": table} if areas else {},
     )
 
 
@@ -126,24 +130,6 @@ def _at_edge(
         return None
     moved, variance, df = tested.with_added(scores)
     return on_logit(area.mean, math.sqrt(variance), df, null_value, moved)
-
-
-def _table(
-    names: Sequence[str],
-    areas: Sequence[FoldAreas],
-    edges: Sequence[Pivot | None],
-    labels: TestedLabels,
-) -> dict[str, tuple[Any, ...]]:
-    """The AUC of each learner, also if it is 0 or 1."""
-    own = [(area.mean, area.variance, area.df) for area in areas]
-    table = area_table(names, own, by_logit=True, known=labels.status == "ok")
-    columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
-    for row, rule in enumerate(edges):
-        if rule is not None:
-            low, high = rule.interval("two-sided", TABLE_ALPHA)
-            columns["se"][row] = math.nan
-            columns["conf_low"][row], columns["conf_high"][row] = low, high
-    return {**table, **{name: tuple(column) for name, column in columns.items()}}
 
 
 def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np.ndarray:

@@ -174,9 +174,7 @@ class MetricOfRules(LinearisedRules):
         numbers = self._function.numbers(self._target, self._predictions[0])
         sizes = np.ones(len(numbers))
         if self.index is not None:
-            numbers = np.stack(
-                [np.bincount(self.index, cell_numbers) for cell_numbers in numbers.T], axis=1
-            )
+            numbers = _by_cluster(self.index, numbers)
             sizes = np.bincount(self.index).astype(float)
         left_out_means = (numbers.sum(axis=0) - numbers) / (sizes.sum() - sizes)[:, None]
         to_scale = SCALES[name].there
@@ -259,9 +257,7 @@ class MetricOfRules(LinearisedRules):
         if isinstance(metric_of_means, Moments):
             directions = metric_of_means.numbers(target, predictions) - means
             if index is not None:
-                directions = np.stack(
-                    [np.bincount(index, component) for component in directions.T], axis=1
-                )
+                directions = _by_cluster(index, directions)
         elif index is None:
             directions = directions_of_cells(target, predictions, means)
         else:
@@ -269,6 +265,11 @@ class MetricOfRules(LinearisedRules):
         units = self.df + 1
         scale = math.sqrt(units / (units - 1)) / len(target)
         return second_order_bias(metric_of_means, means, directions, scale)
+
+
+def _by_cluster(index: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Sums (G, k) over the rows of clusters of numbers (n, k)."""
+    return np.stack([np.bincount(index, column) for column in numbers.T], axis=1)
 
 
 def metric_of_rules(observed: LossDifference, clusters: Clusters | None) -> LinearisedRules:

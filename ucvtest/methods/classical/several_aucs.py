@@ -1,8 +1,9 @@
 """The AUCs of several rules on the same observations, and DeLong's test that they are equal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.joint_result import JointResult
 from ucvtest.stats.influence import Equality, Influence
-from ucvtest.stats.pivots import on_logit
+from ucvtest.stats.pivots import Pivot, on_logit
 from ucvtest.stats.placements import influence_on_areas, placements, weighted_placements
 from ucvtest.stats.wald import reference_of, wald_interval
 
@@ -124,24 +125,29 @@ def unknown(observed: LossDifference) -> list[float]:
 
 
 def area_table(
-    names: Sequence[Any],
-    areas: Sequence[tuple[float, float, float]],
+    names: Iterable[str],
+    areas: Iterable[tuple[float, float, float]],
     *,
     by_logit: bool,
     known: bool,
+    rules: Sequence[Pivot | None] = (),
 ) -> dict[str, tuple[Any, ...]]:
     """The AUC of each rule by its estimate, variance and df, with its error and 95% interval.
 
-    Errors are unknown with too few observations.
+    Errors are unknown with too few observations. AUCs that have `rules` have intervals alone.
     """
     columns = []
-    for estimate, variance, df in areas:
-        se, interval = math.sqrt(variance) if known else math.nan, (math.nan, math.nan)
-        if known and by_logit and se > 0:
-            interval = on_logit(estimate, se, df).interval("two-sided", TABLE_ALPHA)
+    for (estimate, variance, df), rule in zip_longest(areas, rules):
+        se, interval = math.nan, (math.nan, math.nan)
+        if rule is not None:
+            interval = rule.interval("two-sided", TABLE_ALPHA)
         elif known:
-            reference = reference_of(df)
-            interval = wald_interval(estimate, se, reference, df, "two-sided", TABLE_ALPHA)
+            se = math.sqrt(variance)
+            if by_logit and se > 0:
+                interval = on_logit(estimate, se, df).interval("two-sided", TABLE_ALPHA)
+            else:
+                reference = reference_of(df)
+                interval = wald_interval(estimate, se, reference, df, "two-sided", TABLE_ALPHA)
         columns.append((estimate, se, *interval))
     titles = ("estimate", "se", "conf_low", "conf_high")
     return {"learner": tuple(names), **dict(zip(titles, zip(*columns, strict=True), strict=True))}

@@ -431,8 +431,7 @@ class InfluenceOptions(Options):
     @property
     def budget(self) -> dict[str, Any]:
         """The limits on the repeats, for the settings of a result; empty without limits."""
-        bounds = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
-        return {name: value for name, value in bounds.items() if value is not None}
+        return {name: x for name in ("max_fits", "max_seconds") if (x := getattr(self, name))}
 
 
 def response_of_units(problem: Problem) -> np.ndarray:
