@@ -56,8 +56,8 @@ class Influence:
             return np.array([self.n_units])
         if self.clusters is None:
             return np.bincount(self.strata)
-        pairs = np.unique(np.stack([self.strata, self.clusters]), axis=1)
-        return np.bincount(pairs[0])
+        members = [self.strata == stratum for stratum in range(int(self.strata.max()) + 1)]
+        return np.array([np.count_nonzero(np.bincount(self.clusters[rows])) for rows in members])
 
     @cached_property
     def _sums(self) -> np.ndarray:

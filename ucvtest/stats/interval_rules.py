@@ -73,8 +73,10 @@ TYPES = (
 )
 """What can stand in the field `rule` of a result."""
 
-PIVOTS = ("added observations", "plus four", "t on a scale", "log t", "logit t")
-PIVOTS += ("logit t with added observations",)
+PIVOTS = (
+    *("added observations", "plus four", "t on a scale", "log t", "logit t"),
+    "logit t with added observations",
+)
 """The kinds of `Pivot`."""
 
 KINDS: dict[str, type[Any]] = {

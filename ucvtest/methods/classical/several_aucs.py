@@ -105,10 +105,12 @@ class TestedLabels:
 
     def influence(self, scores: np.ndarray, *, paired: bool = False) -> Influence:
         """On the AUCs of scores (L, T); of two rules first on the difference, where `paired`."""
-        placed, weights_of_clusters = placements(self.labels, scores), tuple[np.ndarray, ...]()
-        if self.clusters is not None:
-            placed = weighted_placements(self.labels, scores, self.shares)
+        weights_of_clusters: tuple[np.ndarray, ...] = ()
+        if self.clusters is None:
+            placed = placements(self.labels, scores)
+        else:
             weights_of_clusters = self.shares, self.clusters.groups.index
+            placed = weighted_placements(self.labels, scores, weights_of_clusters[0])
         if paired:
             placed = np.stack([placed[0] - placed[1], *placed])
         return influence_on_areas(self.labels, placed, *weights_of_clusters)
