@@ -106,19 +106,19 @@ MUTANTS = [
         *("parts = [math.sqrt(whole) *", "parts = [math.sqrt(whole / 2) *", *CLUSTERS),
     ),
     _mutant(
-        *("counts of the telling", "stats/counts.py"),
+        *("counts of the telling", "stats/exact.py"),
         "psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)",
         "psi_counts = (telling, n - telling + 1) if delta < 0 else (telling + 1, n - telling)",
         *EXACT,
     ),
     _mutant(
-        *("upper limit of Clopper and Pearson", "stats/counts.py"),
+        *("upper limit of Clopper and Pearson", "stats/exact.py"),
         "high = float(betaincinv(k + 1, n - k, 1 - high_tail))",
         "high = float(betaincinv(k, n - k, 1 - high_tail))",
         *EXACT,
     ),
     _mutant(
-        *("effective number of Korn and Graubard", "stats/counts.py"),
+        *("effective number of Korn and Graubard", "stats/shares.py"),
         *("self.variance * ratio**2", "self.variance * ratio", "stats/test_shares.py"),
     ),
     _mutant(

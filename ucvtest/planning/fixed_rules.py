@@ -18,8 +18,9 @@ from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
-from ucvtest.stats.counts import BinomialCounts, difference_of_shares
+from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.pivots import Shape, on_logit, plus_four
+from ucvtest.stats.shares import difference_of_shares
 from ucvtest.stats.wald import reference_distribution
 
 NEGLIGIBLE = 1e-12

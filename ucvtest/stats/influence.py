@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from scipy.special import chdtrc
 
-from ucvtest.stats.counts import effective_number
+from ucvtest.stats.shares import effective_number
 
 ROUNDING = 1e-10
 """What estimates, and errors as a share of the largest possible, may differ by and be equal."""

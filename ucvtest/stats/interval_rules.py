@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
-from ucvtest.stats.counts import BinomialCounts, EffectiveCounts, PairedCounts, WilsonScore
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.pivots import Hall, Pivot, Stabilised
+from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
 

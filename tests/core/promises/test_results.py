@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 import ucvtest as uv
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
-from ucvtest.stats.counts import BinomialCounts, PairedCounts
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
 
 PICTURE = Picture("errors", "probability", [Layer("vertical", x=0.2, label="observed")])
 

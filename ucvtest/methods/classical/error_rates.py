@@ -16,18 +16,17 @@ from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
-from ucvtest.stats.counts import (
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.influence import variance_of_mean
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.pivots import Pivot, plus_four
+from ucvtest.stats.shares import (
     ROUNDING,
-    BinomialCounts,
     EffectiveCounts,
-    PairedCounts,
     WilsonScore,
     difference_of_shares,
     effective_number,
 )
-from ucvtest.stats.influence import variance_of_mean
-from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.pivots import Pivot, plus_four
 from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 Tables = dict[str, dict[str, Any]]

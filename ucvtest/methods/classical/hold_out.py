@@ -205,10 +205,17 @@ class HoldOutTest(ResamplingTest):
         if observed is None or not of_plain_means(self.question):
             return None
         values = observed.losses.known_values
-        (estimates, spread), n_tested = moments(values, places), values.shape[1]
-        return student_numbers(
-            *(self.question, places, estimates, spread / n_tested), "t", n_tested - 1.0
+        estimates, spread = moments(values, places)
+        n_tested = values.shape[1]
+        answer = Answer(
+            method="",
+            estimand="",
+            estimates=estimates,
+            variances=spread / n_tested,
+            reference="t",
+            df=n_tested - 1.0,
         )
+        return student_numbers(self.question, places, answer)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ucvtest.inference.answer import Answer
 from ucvtest.inference.finish import Reported
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.counts import PairedCounts
+from ucvtest.stats.exact import PairedCounts
 from ucvtest.stats.interval_rules import ChangedUnits, Rule
 from ucvtest.stats.wald import reference_distribution
 
@@ -37,25 +38,19 @@ class PairsOfLearners(LossDifference):
         return np.asarray(means[first] - means[other])
 
 
-def student_numbers(
-    question: Question,
-    places: np.ndarray,
-    estimate: np.ndarray,
-    variance: np.ndarray,
-    reference: str,
-    df: float,
-    null_value: float | None = None,
-) -> PairNumbers | None:
+def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> PairNumbers | None:
     """Studentised numbers of the estimates of many pairs by their `places` (M, 2).
 
-    They are `of_plain_means`; None without a reference.
+    They are `of_plain_means`; None where a test has a rule of its own.
     """
-    distribution = reference_distribution(reference, df)
-    if distribution is None:
+    by_rule = answer.pivot is not None or answer.pvalue is not None
+    distribution = reference_distribution(answer.reference, answer.df)
+    if by_rule or distribution is None:
         return None
     losses = question.observed.losses  # type: ignore[union-attr]
+    estimate, variance = np.asarray(answer.estimates), np.asarray(answer.variances)
     hypothesis = question.hypothesis
-    null = hypothesis.null_value if null_value is None else null_value
+    null = hypothesis.null_value if answer.null_value is None else answer.null_value
     with np.errstate(invalid="ignore", divide="ignore"):
         # As `studentise` adds the Monte-Carlo variance, 0.
         se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
@@ -73,7 +68,7 @@ def student_numbers(
         pvalue = 2 * distribution.cdfs(-np.abs(statistic))
     else:
         pvalue = distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
-    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), df), plain)
+    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), answer.df), plain)
     return _reported(question, numbers)
 
 

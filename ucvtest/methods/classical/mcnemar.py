@@ -16,7 +16,7 @@ from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_varian
 from ucvtest.methods.classical.many_pairs import mcnemar_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.counts import PairedCounts
+from ucvtest.stats.exact import PairedCounts
 
 FEW = 10
 """With fewer clusters in which two rules differ, t is a rough guide."""

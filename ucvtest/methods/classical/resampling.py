@@ -198,12 +198,7 @@ class ResamplingTest(HypothesisTest):
             return None
         first, other = places[0].tolist()
         pairs = PairsOfLearners(question.observed.losses, first, other, places)
-        answer = self.analyse(pairs, options)
-        if answer.pivot is not None or answer.pvalue is not None:
-            return None
-        numbers = np.asarray(answer.estimates), np.asarray(answer.variances)
-        reference = answer.reference, answer.df, answer.null_value
-        return student_numbers(question, places, *numbers, *reference)
+        return student_numbers(question, places, self.analyse(pairs, options))
 
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about.

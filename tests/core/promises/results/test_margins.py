@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 import ucvtest as uv
 from tests.support.results import ONE, RATIO, sample_result
-from ucvtest.stats.counts import BinomialCounts, PairedCounts
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.pivots import Hall, Stabilised, on_log, on_logit, plus_four
 
 AUCS = sample_result(better="higher", estimate=0.02, se=0.03, estimand="difference of AUCs")

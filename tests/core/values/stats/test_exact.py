@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.oracles import resampling_wald as oracle
 from tests.support.cells import repeated
-from ucvtest.stats.counts import BinomialCounts, PairedCounts
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
 
 SIDES = ("two-sided", "less", "greater")
 

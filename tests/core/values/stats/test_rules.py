@@ -7,15 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from ucvtest.stats.counts import (
-    BinomialCounts,
-    EffectiveCounts,
-    PairedCounts,
-    WilsonScore,
-    difference_of_shares,
-)
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import KINDS, ChangedUnits, rule_from_dict, rule_to_dict
 from ucvtest.stats.pivots import SCALES, Hall, Pivot, Scale, Stabilised, on_log, on_logit, plus_four
+from ucvtest.stats.shares import EffectiveCounts, WilsonScore, difference_of_shares
 
 SIDES = ("two-sided", "less", "greater")
 SHARES = (-0.1, 1.1)

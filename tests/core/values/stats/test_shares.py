@@ -7,8 +7,8 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.oracles import right_or_wrong as oracle
-from ucvtest.stats.counts import (
-    BinomialCounts,
+from ucvtest.stats.exact import BinomialCounts
+from ucvtest.stats.shares import (
     EffectiveCounts,
     WilsonScore,
     difference_of_shares,

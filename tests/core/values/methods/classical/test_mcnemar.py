@@ -11,7 +11,7 @@ import pytest
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
-from ucvtest.stats.counts import PairedCounts
+from ucvtest.stats.exact import PairedCounts
 
 SIDES = ("two-sided", "less", "greater")
 
