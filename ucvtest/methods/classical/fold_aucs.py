@@ -94,13 +94,15 @@ def fold_aucs(
     diagnostics = {**labels.counts, "n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
     if contrast_and_own and n_repeats > 1:
         diagnostics["repeat_means"] = contrast_and_own[0].areas
-    table = area_table(
-        observed.values_by_learner,
-        [(area.mean, area.variance, area.df) for area in areas],
-        by_logit=True,
-        known=labels.status == "ok",
-        rules=edges,
-    )
+    tables = {}
+    if areas:
+        tables["Learners"] = area_table(
+            observed.values_by_learner,
+            [(area.mean, area.variance, area.df) for area in areas],
+            by_logit=True,
+            known=labels.status == "ok",
+            rules=edges,
+        )
     return Answer(
         method="Cross-validation Wald test of the AUC" + labels.by_clusters,
         estimand=f"{of_whom} (pairs within folds, by the rules of this {pairs_words})",
@@ -118,7 +120,7 @@ def fold_aucs(
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             *((AT_EDGE,) if any(edges) else ()),
         ),
-        tables={"Learners": table} if areas else {},
+        tables=tables,
     )
 
 
