@@ -45,7 +45,7 @@ def mean_with_variance(
 
 def means_with_variances(
     observed: LossDifference, clusters: Clusters | None = None
-) -> dict[str, tuple[float, ...]]:
+) -> dict[str, Any]:
     """The means and variances of the contrast and of each learner, as parts of an answer."""
     pairs = [mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own]
     estimates, variances = zip(*pairs, strict=True)

@@ -15,7 +15,6 @@ from ucvtest.methods.classical.error_rates import marks_rows, share_difference
 from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
-from ucvtest.stats.influence import Influence
 
 ROUNDING = 1e-12
 """Variances of differences up to this share of the variances of both parts are rounding error."""
@@ -36,7 +35,8 @@ def several_rules(
         units = np.stack([clusters.values(row) for row in values])
         if marks_rows(losses, clusters):
             pairs = _shares_in_pairs(values, clusters)
-    covariance = Influence.of_means(units).covariance
+    # In these very digits: which draws belong to equal variances depends on the last one.
+    covariance = np.cov(units) / units.shape[1]
     results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
     if losses.metric.linearised or losses.weighted:
         joint_estimates = _with_statistics_of_rules(results, joint_estimates)
