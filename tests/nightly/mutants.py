@@ -212,7 +212,7 @@ MUTANTS = [
     ),
     _mutant(
         *("DeLong's variance", "stats/influence.py"),
-        *("_factor(self.counts)[:, None] * (self", "1.0 * (self"),
+        *("np.sqrt(factors)[strata] *", "1.0 *"),
         "methods/classical/test_delong.py",
     ),
     _mutant(
