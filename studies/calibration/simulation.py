@@ -24,7 +24,7 @@ from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.schemes import DisjointSets, HoldOut, KFold, RandomSplits, SplitHalves
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.results.result import TestResult
-from ucvtest.stats.intervals import HallT
+from ucvtest.stats.pivots import Hall
 from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 ALPHA = 0.05
@@ -446,7 +446,7 @@ def _by_other_interval(
         low, high = wald_interval(result.estimate, result.se, *student, ALPHA)
         statistic = (result.estimate - result.null_value) / result.se
         return [row | {"low": low, "high": high, "pvalue": wald_pvalue(statistic, *student)}]
-    if not isinstance(rule, HallT) or rule.least_above == -inf:
+    if not isinstance(rule, Hall) or rule.least_above == -inf:
         return []
     rule = replace(rule, least_above=-inf)
     low, high = rule.interval("two-sided", ALPHA)

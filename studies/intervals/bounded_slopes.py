@@ -37,7 +37,7 @@ from studies.calibration.problems import Problem, problems
 from studies.calibration.simulation import SampleRun
 from studies.data import DataMissing, data_set
 from ucvtest.advice.calibration import calibration_table
-from ucvtest.stats.variance_stabilised import BoundedScale
+from ucvtest.stats.pivots import BoundedScale
 
 ALPHA = 0.05
 SIZES = (40, 60, 100)

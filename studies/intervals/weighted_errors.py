@@ -24,7 +24,7 @@ from scipy.special import expit
 
 import ucvtest as uv
 from studies.resuming import add_rows
-from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.pivots import plus_four
 
 SAMPLES, SIZES, SPREADS, ROWS_OF_CLUSTERS = 300, (30, 100), (0.0, 0.5, 1.0, 1.3), 2
 TABLE = Path(__file__).with_suffix(".csv")
@@ -104,9 +104,7 @@ def before(result: uv.TestResult, target: str, problem: str, n: int) -> tuple[fl
     df = n / ROWS_OF_CLUSTERS - 1 if problem == "clusters" else n - 1.0
     if target == "one" and PROBLEMS[problem][0] == "zero_one":
         size = result.settings["effective_size"]
-        return PlusFour(result.estimate, result.variance, size, given_df=df).interval(
-            "two-sided", 0.05
-        )
+        return plus_four(result.estimate, result.variance, size, df=df).interval("two-sided", 0.05)
     half = float(stats.t.isf(0.025, df)) * result.se
     return result.estimate - half, result.estimate + half
 

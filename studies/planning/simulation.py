@@ -12,8 +12,7 @@ from studies.simulate.many_samples import ManySamples
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.kernels.ustatistic.contrasts import Estimate, estimate, linear, slope
 from ucvtest.kernels.ustatistic.rows import Rows, Strata, blocks_for
-from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised, plus_four
 
 PILOTS, TARGETS = (40, 60), (100, 200, 400)
 SEEN = ("jackknife", "pair_effects", "mean_square", "agreement")
@@ -76,11 +75,11 @@ def _told(
     if not se:
         return row
     if len(problem.learners) == 1:
-        low, high = PlusFour(value, se**2, n).interval("two-sided", 0.05)
+        low, high = plus_four(value, se**2, n).interval("two-sided", 0.05)
         return row | {"width": high - low}
     beta, error = bent[0], math.hypot(*bent[1:])
-    low, high = StabilisedT(0.0, se, n - 1.0, beta, slope_error=error).interval("two-sided", 0.05)
-    whole = StabilisedT(value, math.hypot(se, mc_se), n - 1.0, beta, slope_error=error)
+    low, high = Stabilised(0.0, se, n - 1.0, slope=beta, slope_error=error).interval("two-sided", 0.05)
+    whole = Stabilised(value, math.hypot(se, mc_se), n - 1.0, slope=beta, slope_error=error)
     return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
 
 

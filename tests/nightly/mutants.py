@@ -102,8 +102,8 @@ MUTANTS = [
         *("MOST_CHANCE = 0.01", "MOST_CHANCE = 0.05", *FEW_FITS),
     ),
     _mutant(
-        *("covariance of placements within clusters", "stats/placements.py"),
-        *("+ 2 * of_all * (self.positives", "+ of_all * (self.positives", *CLUSTERS),
+        *("covariance of placements within clusters", "stats/influence.py"),
+        *("parts = [math.sqrt(whole) *", "parts = [math.sqrt(whole / 2) *", *CLUSTERS),
     ),
     _mutant(
         *("counts of the telling", "stats/melded.py"),
@@ -122,17 +122,17 @@ MUTANTS = [
         *("self.variance * ratio**2", "self.variance * ratio", "stats/test_shares.py"),
     ),
     _mutant(
-        *("correction of the skewness", "stats/intervals.py"),
+        *("correction of the skewness", "stats/pivots.py"),
         *("second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)", "second**1.5", *INTERVALS),
     ),
     _mutant(
-        *("spread of the four added", "stats/intervals.py"),
-        "spread = n**2 * self.variance + 1 + 4 * n * (self.estimate - 0.5) ** 2 / n_with_added",
-        "spread = n**2 * self.variance + 1",
+        *("spread of the four added", "stats/pivots.py"),
+        "spread = n**2 * variance + 1 + 4 * n * (estimate - 0.5) ** 2 / n_with_added",
+        "spread = n**2 * variance + 1",
         *INTERVALS,
     ),
     _mutant(
-        *("most that a scale is bent", "stats/variance_stabilised.py"),
+        *("most that a scale is bent", "stats/pivots.py"),
         *("MOST_BENT = 0.26", "MOST_BENT = 0.30", "stats/test_variance_stabilised.py"),
     ),
     _mutant(
@@ -211,8 +211,8 @@ MUTANTS = [
         *("between = -values.var()", "between = values.var()", "stats/test_cluster_permutation.py"),
     ),
     _mutant(
-        *("DeLong's variance", "stats/placements.py"),
-        *("sum(values.var(ddof=1) / len(values) for", "sum(values.var() / len(values) for"),
+        *("DeLong's variance", "stats/influence.py"),
+        *("np.sqrt(factors)[strata] *", "1.0 *"),
         "methods/classical/test_delong.py",
     ),
     _mutant(
@@ -222,8 +222,8 @@ MUTANTS = [
         "methods/classical/test_nested_cross_validation.py",
     ),
     _mutant(
-        *("clusters of linearised metrics", "stats/linearised.py"),
-        *("return n_groups / (n_groups - 1) * float(", "return float("),
+        *("clusters of linearised metrics", "stats/influence.py"),
+        *("int(self.clusters.max()) + 1", "int(self.clusters.max()) + 2"),
         "methods/classical/test_metrics_of_rules.py",
     ),
 ]

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from ucvtest.results.result import TestResult
-from ucvtest.stats.intervals import LogT, PlusFour
+from ucvtest.stats.pivots import on_log, plus_four
 
 
 def sample_result(**fields: Any) -> TestResult:
@@ -31,7 +31,7 @@ def sample_result(**fields: Any) -> TestResult:
 
 
 RATIO = sample_result(
-    rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0, se=0.05
+    rule=on_log(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0, se=0.05
 )
 ONE: dict[str, Any] = {
     "settings": {"learner": "lda"},
@@ -39,5 +39,5 @@ ONE: dict[str, Any] = {
     "estimate": 0.2,
     "se": 0.03,
 }
-RATE = sample_result(**ONE, rule=PlusFour(0.2, 0.003, 60), null_value=0.2)
+RATE = sample_result(**ONE, rule=plus_four(0.2, 0.003, 60), null_value=0.2)
 """A ratio of two losses, and the error rate of one learner."""

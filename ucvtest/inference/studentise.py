@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ucvtest.inference import quantity
-from ucvtest.stats.interval_rules import Rule, StudentRule
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.pivots import Pivot, on_logit
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 TABLE_ALPHA = 0.05
@@ -103,11 +103,11 @@ def on_logit_scale(studentised: Studentised) -> Studentised:
         return studentised
     return by_rule(
         studentised,
-        LogitT(studentised.estimate, studentised.se, studentised.df, studentised.null_value),
+        on_logit(studentised.estimate, studentised.se, studentised.df, studentised.null_value),
     )
 
 
-def by_rule(studentised: Studentised, rule: StudentRule) -> Studentised:
+def by_rule(studentised: Studentised, rule: Pivot) -> Studentised:
     """The same estimate, tested by a rule that has a reference distribution of its own."""
     return replace(
         studentised,

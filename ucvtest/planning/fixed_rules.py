@@ -13,14 +13,13 @@ from ucvtest.inference.status import no_value_in_words
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
+from ucvtest.methods.classical.several_aucs import TestedLabels
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts
-from ucvtest.stats.intervals import PlusFour, Shape
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.placements import placements
+from ucvtest.stats.pivots import Shape, on_logit, plus_four
 from ucvtest.stats.shares import difference_of_shares
 from ucvtest.stats.wald import reference_distribution
 
@@ -85,7 +84,7 @@ class WeightedRate(PairedT):
         rule = (
             difference_of_shares(self.rate, variance, size, self.df(n), math.nan)
             if self.paired
-            else PlusFour(self.rate, variance, size)
+            else plus_four(self.rate, variance, size)
         )
         low, high = rule.interval("two-sided", alpha)
         return high - low
@@ -212,7 +211,7 @@ class Ranking:
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of the interval of `DeLongTest`."""
         if self.estimate is not None:
-            rule = LogitT(self.estimate, scale * self.sd(n), math.nan)
+            rule = on_logit(self.estimate, scale * self.sd(n), math.nan)
             low, high = rule.interval("two-sided", alpha)
             return high - low
         return -2 * float(ndtri(alpha / 2)) * scale * self.sd(n)
@@ -255,8 +254,7 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
         kind = SurvivalOfRules if losses.metric.of_survival else MetricOfRules
-        rules_estimate = kind.of(observed, None)
-        return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate
+        return MetricOfRulesT(deviation, error, limits=kind(observed).interval_at), estimate
     return _mean_predictor(losses, deviation, error, estimate, paired=paired), estimate
 
 
@@ -284,15 +282,14 @@ def _mean_predictor(
 
 
 def _ranking_predictor(losses: Losses, learner: int, other: int | None) -> tuple[Predictor, float]:
-    labels, scores = losses.difference(learner, None).tested_target, losses.known_values
-    rank_placements = placements(labels, scores[learner])
-    if other is not None:
-        rank_placements = rank_placements - placements(labels, scores[other])
-    n = len(rank_placements.positives) + len(rank_placements.negatives)
-    df = min(len(rank_placements.positives), len(rank_placements.negatives)) - 1.0
-    variance = _positive(rank_placements.variance)
-    single_auc = rank_placements.mean if other is None else None
-    return Ranking(n * variance, log_error(max(df, 1.0), 0.0), single_auc), rank_placements.mean
+    labels = losses.difference(learner, None).tested_target
+    places = [place for place in (learner, other) if place is not None]
+    tested = TestedLabels(labels, None)
+    influence = tested.influence(losses.known_values[places], paired=other is not None)
+    df = float(influence.counts.min()) - 1.0
+    variance, estimate = _positive(float(influence.variances[0])), float(influence.estimates[0])
+    single_auc = estimate if other is None else None
+    return Ranking(len(labels) * variance, log_error(max(df, 1.0), 0.0), single_auc), estimate
 
 
 def _at_scale(scale: float, low: float, middle: float, high: float) -> float:

@@ -26,7 +26,7 @@ from ucvtest.planning.typical_variances import (
     unshrunk,
 )
 from ucvtest.results.result import TestResult, uninterrupted
-from ucvtest.stats.variance_stabilised import shrunk_slope
+from ucvtest.stats.pivots import shrunk_slope
 
 TOL = 0.1
 """Accepted Monte-Carlo error of the pilot's variance, as a share of the variance."""

@@ -10,9 +10,7 @@ from scipy.special import ndtr
 
 from ucvtest.methods.ustatistic.interval import knows_slope
 from ucvtest.planning.variance_components import VarianceComponents
-from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised, on_logit, plus_four
 
 Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
 """Kinds of intervals: Student's, on the scale of a constant standard error, or of a logarithm."""
@@ -101,7 +99,7 @@ class UStatisticPredictor:
         """Distances from the estimate to the limits of the interval, above and below."""
         sloped = self.kind == "stabilised" and knows_slope(n, self.components.degree - 1)
         df = max(self.df_share * (n - 1), 4.0)
-        rule = StabilisedT(0.0, se, df, self.slope if sloped else 0.0)
+        rule = Stabilised(0.0, se, df, slope=self.slope if sloped else 0.0)
         low, high = rule.interval("two-sided", alpha)
         return high, -low
 
@@ -112,10 +110,10 @@ class UStatisticPredictor:
             "stabilised": lambda n, se, alpha: sum(self._critical_values(n, se, alpha)),
             "log": lambda n, se, alpha: math.exp(sum(self._critical_values(n, se, alpha))),
             "plus four": lambda n, se, alpha: _between(
-                PlusFour(self.estimate, se**2, n).interval("two-sided", alpha)
+                plus_four(self.estimate, se**2, n).interval("two-sided", alpha)
             ),
             "logit": lambda n, se, alpha: _between(
-                LogitT(self.estimate, se, n - 2.0).interval("two-sided", alpha)
+                on_logit(self.estimate, se, n - 2.0).interval("two-sided", alpha)
             ),
         }
 

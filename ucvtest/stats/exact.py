@@ -13,17 +13,25 @@ from ucvtest.stats.wald import Alternative
 
 @dataclass(frozen=True)
 class BinomialCounts:
-    """Errors among observations: the error rate of one rule."""
+    """Errors among observations: the error rate of one rule.
+
+    An effective number of observations, and of errors among them, need not be whole.
+    """
 
     kind: ClassVar[str] = "binomial"
 
-    n_errors: int
-    n_obs: int
+    n_errors: float
+    n_obs: float
 
     @property
-    def statistic(self) -> int:
+    def statistic(self) -> float:
         """The number of errors."""
         return self.n_errors
+
+    @property
+    def opposite_statistic(self) -> float:
+        """The number of right answers."""
+        return self.n_obs - self.n_errors
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of an error rate; twice the smaller tail, as Clopper and Pearson's interval has it."""
@@ -61,6 +69,11 @@ class PairedCounts:
     def statistic(self) -> int:
         """The number of observations where only the first rule errs."""
         return self.only_first
+
+    @property
+    def opposite_statistic(self) -> int:
+        """The number of observations where only the first rule is right."""
+        return self.only_second
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of a difference from -1 to 1, else NaN; it inverts the interval.
@@ -110,7 +123,7 @@ def tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
     return (0.0, alpha) if alternative == "less" else (alpha, 0.0)
 
 
-def _combined_tails(count: int, trials: int, chance: float, alternative: Alternative) -> float:
+def _combined_tails(count: float, trials: float, chance: float, alternative: Alternative) -> float:
     below = _at_least(trials - count, trials, 1 - chance)
     above = _at_least(count, trials, chance)
     if alternative == "two-sided":
@@ -118,7 +131,7 @@ def _combined_tails(count: int, trials: int, chance: float, alternative: Alterna
     return below if alternative == "less" else above
 
 
-def _at_least(count: int, trials: int, chance: float) -> float:
+def _at_least(count: float, trials: float, chance: float) -> float:
     """The probability of this number of successes or more."""
     # SciPy's binomial distribution has the same numbers, and takes long to import.
     return float(betainc(count, trials - count + 1, chance)) if count > 0 else 1.0

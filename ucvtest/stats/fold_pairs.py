@@ -12,6 +12,8 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.stats.influence import Influence, welch
+
 QUARTER = 0.25
 """How much of a positive, and of a negative, is added above all and below all."""
 
@@ -19,85 +21,33 @@ ADDED_CLASSES = np.array([True, True, False, False])
 ADDED_SCORES = np.array([math.inf, -math.inf, math.inf, -math.inf])
 
 
-@dataclass(frozen=True, eq=False)
-class FoldPairs:
-    """An AUC over pairs within folds, or the difference of two on the same observations.
+@dataclass(frozen=True)
+class FoldAreas:
+    """The mean of the areas (R,) of repeats, or of the differences of two, with its variance.
 
-    `areas` (R,) are those of each repeat, `deviations` (R, n) the influence values of the
-    observations in each, whose mean is 0. `classes` (n,) tells which observations are positive;
-    `clusters` (n,) numbers those that belong together, None where all are independent. A pair
-    within a cluster counts once in the sum of its values, not for both observations.
+    The variance is the mean of those of the repeats. That of the mean of their influence values
+    would be too small: repeats are about the same observations, and about other rules.
     """
 
     areas: np.ndarray
-    deviations: np.ndarray
-    classes: np.ndarray
-    clusters: np.ndarray | None = None
+    variance: float
+    """NaN where it cannot be estimated."""
+    df: float
+    """Of Student's t, a mean over the repeats but for such as rank perfectly; NaN for none."""
+
+    @classmethod
+    def of(cls, repeats: Influence) -> Self:
+        """From the influence on the area of each repeat."""
+        df = repeats.welch[repeats.variances > 0]
+        if repeats.strata is None:
+            df = repeats.welch
+        mean_df = float(df.mean()) if df.size else math.nan
+        return cls(repeats.estimates, float(repeats.variances.mean()), mean_df)
 
     @property
     def mean(self) -> float:
-        """The mean over the repeats."""
+        """The estimate."""
         return float(self.areas.mean())
-
-    @property
-    def variance(self) -> float:
-        """The mean of the repeats' variances; NaN where it cannot be estimated.
-
-        That of the mean of the repeats' influence values would be too small: repeats are about the
-        same observations, and about other rules.
-        """
-        return float(self._variances.sum(axis=0).mean())
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of Student's t; NaN without a variance.
-
-        Those of clusters, or Welch's: the mean over the repeats, but for such as rank perfectly.
-        """
-        if self.clusters is not None:
-            return float(self.clusters.max())
-        variance_parts = self._variances
-        variance_parts = variance_parts[:, variance_parts.sum(axis=0) > 0]
-        if not variance_parts.size:
-            return math.nan
-        welch = variance_parts.sum(axis=0) ** 2 / (variance_parts**2 / (self._counts - 1)).sum(
-            axis=0
-        )
-        return float(np.clip(welch, 1, self.deviations.shape[1] - 2).mean())
-
-    @property
-    def _counts(self) -> np.ndarray:
-        """Observations of both classes, (2, 1)."""
-        n_positive = int(self.classes.sum())
-        return np.array([[n_positive], [len(self.classes) - n_positive]])
-
-    @property
-    def _variances(self) -> np.ndarray:
-        """Parts of the variance of each repeat: of both classes (2, R), or of clusters (1, R)."""
-        n_obs = self.deviations.shape[1]
-        if self.clusters is not None:
-            count = int(self.clusters.max()) + 1
-            sums = np.array([np.bincount(self.clusters, row) for row in self.deviations])
-            sums -= sums.mean(axis=1, keepdims=True)
-            summed_squares = count / (count - 1) * (sums**2).sum(axis=1)[None]
-        else:
-            squares = self.deviations**2
-            squares_by_class = (squares[:, self.classes], squares[:, ~self.classes])
-            counts = self._counts
-            factors = np.where(counts > 1, counts / np.maximum(counts - 1, 1), math.nan)
-            summed_squares = factors * np.array(
-                [class_squares.sum(axis=1) for class_squares in squares_by_class]
-            )
-        variances: np.ndarray = summed_squares / n_obs**2
-        return variances
-
-    def __sub__(self, other: Self) -> "FoldPairs":
-        return FoldPairs(
-            self.areas - other.areas,
-            self.deviations - other.deviations,
-            self.classes,
-            self.clusters,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,35 +66,44 @@ class LabeledFolds:
     @property
     def n_pairs(self) -> np.ndarray:
         """Pairs within folds in each repeat, (R,)."""
+        size = int(self.folds.max()) + 1
         counts = [
-            np.bincount(row[self.classes], minlength=int(row.max()) + 1)
-            @ np.bincount(row[~self.classes], minlength=int(row.max()) + 1)
+            np.bincount(row[self.classes], minlength=size)
+            @ np.bincount(row[~self.classes], minlength=size)
             for row in self.folds
         ]
         return np.array(counts, dtype=float)
 
-    def pairs(self, scores: np.ndarray) -> FoldPairs:
-        """The AUC of scores (R, n), which may be infinite; NaN where a repeat has no pairs."""
+    def influence(self, scores: np.ndarray) -> Influence:
+        """On the AUC of each repeat of scores (R, n), NaN where it has no pairs.
+
+        A pair within a cluster counts once in the sum of its values, not for both observations.
+        """
         n_repeats, n_obs = self.folds.shape
         classes = np.tile(self.classes, n_repeats)
-        weights = np.ones(n_obs) if self.weights is None else self.weights
+        weights = np.tile(np.ones(n_obs) if self.weights is None else self.weights, n_repeats)
         # Folds of different repeats have different numbers, so that all are sorted at once.
-        n_folds = int(self.folds.max()) + 1
-        folds = (self.folds + n_folds * np.arange(n_repeats)[:, None]).ravel()
-        right, count = _sums_of_pairs(classes, scores.ravel(), folds, np.tile(weights, n_repeats))
-        right, count = right.reshape(n_repeats, n_obs), count.reshape(n_repeats, n_obs)
-        positive = self.classes
+        n_folds, repeat = int(self.folds.max()) + 1, np.arange(n_repeats)[:, None]
+
+        def pairs_in(blocks: np.ndarray) -> np.ndarray:
+            sums = _sums_of_pairs(classes, scores.ravel(), blocks.ravel(), weights)
+            return np.reshape(sums, (2, n_repeats, n_obs))
+
+        right, count = pairs_in(self.folds + n_folds * repeat)
         with np.errstate(invalid="ignore"):
-            total = count[:, positive].sum(axis=1)
-            areas = right[:, positive].sum(axis=1) / total
-            deviations = n_obs * (right - areas[:, None] * count) / total[:, None]
+            total = count[:, self.classes].sum(axis=1)
+            areas = right[:, self.classes].sum(axis=1) / total
             if self.clusters is not None:
                 # Half at each observation, so that they count once in the sum of their cluster.
-                index = np.tile(self.clusters, n_repeats) + n_obs * (folds // n_folds)
-                inner = _sums_of_pairs(classes, scores.ravel(), index, np.tile(weights, n_repeats))
-                right, count = (part.reshape(n_repeats, n_obs) / 2 for part in inner)
-                deviations -= n_obs * (right - areas[:, None] * count) / total[:, None]
-        return FoldPairs(areas, deviations, positive, self.clusters)
+                inner = pairs_in(self.clusters + n_obs * repeat) / 2
+                right, count = right - inner[0], count - inner[1]
+            values = (right - areas[:, None] * count) / total[:, None]
+        if self.clusters is not None:
+            # Without the pairs within clusters the sums by cluster do not sum to 0.
+            sizes = np.bincount(self.clusters)
+            values -= values.sum(axis=1)[:, None] / (len(sizes) * sizes[self.clusters])
+        strata = self.classes.astype(int) if self.clusters is None else None
+        return Influence(areas, values, strata, self.clusters)
 
     def with_added(self, scores: np.ndarray) -> tuple[float, float, float]:
         """The AUC with four observations added, its variance and degrees of freedom.
@@ -153,13 +112,14 @@ class LabeledFolds:
         parts to the folds with pairs. Then perfect rankings have an error too. Observations are
         independent here and count alike.
         """
-        n_obs, n_folds = len(self.classes), int(self.folds.max()) + 1
+        n_obs, n_folds, sizes = len(self.classes), int(self.folds.max()) + 1, self._sizes
         repeat_values = []
         for row, score in zip(self.folds, scores, strict=True):
-            fold_counts = [
-                np.bincount(row[members], minlength=n_folds) for members in self._members
-            ]
-            folds = np.repeat(np.flatnonzero(fold_counts[0] * fold_counts[1]), 4)
+            positive, negative = (
+                np.bincount(row[members], minlength=n_folds)
+                for members in (self.classes, ~self.classes)
+            )
+            folds = np.repeat(np.flatnonzero(positive * negative), 4)
             classes = np.concatenate([self.classes, np.tile(ADDED_CLASSES, len(folds) // 4)])
             weights = np.concatenate([np.ones(n_obs), np.full(len(folds), 1 / len(folds))])
             right, count = _sums_of_pairs(
@@ -171,22 +131,27 @@ class LabeledFolds:
             total = count[classes].sum()
             area = right[classes].sum() / total
             squares = ((right - area * count) / total) ** 2 / weights
-            class_variances = []
-            for members, tested in ((classes, self.classes), (~classes, ~self.classes)):
-                size = int(tested.sum()) + 2 * QUARTER
-                class_variances.append(float(squares[members].sum()) * size / (size - 1))
-            freedom = [max(int(tested.sum()) - 1, 1) for tested in self._members]
-            welch = sum(class_variances) ** 2 / sum(
-                v**2 / k for v, k in zip(class_variances, freedom, strict=True)
-            )
-            repeat_values.append((float(area), sum(class_variances), welch))
+            repeat_values.append((area, *with_quarters(squares, classes, sizes)))
         area, variance, df = np.mean(repeat_values, axis=0).tolist()
         return area, variance, df
 
     @property
-    def _members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which observations are positive, which negative."""
-        return self.classes, ~self.classes
+    def _sizes(self) -> np.ndarray:
+        """How many observations are negative, and positive."""
+        return np.bincount(self.classes, minlength=2)
+
+
+def with_quarters(
+    squares: np.ndarray, classes: np.ndarray, sizes: np.ndarray
+) -> tuple[float, float]:
+    """The variance from squared influence values, a quarter of observations added, and Welch's df.
+
+    `classes` (n,) tells which are positive; `sizes` (2,) are those of both classes, the negative
+    first, before two quarters are added to each.
+    """
+    sums, larger = np.bincount(classes, squares, 2), sizes + 2 * QUARTER
+    variances = sums * larger / (larger - 1)
+    return float(variances.sum()), float(welch(variances, np.maximum(sizes - 1, 1)))
 
 
 def _sums_of_pairs(
@@ -200,33 +165,22 @@ def _sums_of_pairs(
     score, fold = scores[order], folds[order]
     new_fold = np.concatenate([[True], fold[1:] != fold[:-1]])
     new_tie = new_fold | np.concatenate([[True], score[1:] != score[:-1]])
-    right, count = np.empty(len(order)), np.empty(len(order))
+    right, count = np.empty((2, len(order)))
     ordered_weights = weights[order]
     for of_class, above in ((classes[order], True), (~classes[order], False)):
         # Weights of the other class: in the fold, in the tie, and below it in the fold.
         other_class_weights = np.where(of_class, 0.0, ordered_weights)
-        in_fold, in_tie = (
-            _block_sums(other_class_weights, new_fold),
-            _block_sums(other_class_weights, new_tie),
-        )
-        cumulative_weights = np.cumsum(other_class_weights)
-        fold_start = np.flatnonzero(new_fold)
-        first = (cumulative_weights[fold_start] - other_class_weights[fold_start])[
-            np.cumsum(new_fold) - 1
-        ]
-        tie_start = np.flatnonzero(new_tie)
-        below = (cumulative_weights[tie_start] - other_class_weights[tie_start])[
-            np.cumsum(new_tie) - 1
-        ] - first
+        in_fold, before_fold = _block_sums(other_class_weights, new_fold)
+        in_tie, before_tie = _block_sums(other_class_weights, new_tie)
+        below = before_tie - before_fold
         passed = below if above else in_fold - below - in_tie
         right[order[of_class]] = (ordered_weights * (passed + 0.5 * in_tie))[of_class]
         count[order[of_class]] = (ordered_weights * in_fold)[of_class]
     return right, count
 
 
-def _block_sums(values: np.ndarray, new_block: np.ndarray) -> np.ndarray:
-    """The sum over the block of each value; blocks begin where `new_block` says."""
-    block_sums: np.ndarray = np.add.reduceat(values, np.flatnonzero(new_block))[
-        np.cumsum(new_block) - 1
-    ]
-    return block_sums
+def _block_sums(values: np.ndarray, new_block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each value the sum over its block, and over all blocks before."""
+    starts, block = np.flatnonzero(new_block), np.cumsum(new_block) - 1
+    before = (np.cumsum(values) - values)[starts]
+    return np.add.reduceat(values, starts)[block], before[block]

@@ -5,11 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
-from ucvtest.stats.logit import LogitT, MovedLogitT
-from ucvtest.stats.scales import OnScaleT, RootOf
+from ucvtest.stats.pivots import Hall, Pivot, Stabilised
 from ucvtest.stats.shares import EffectiveCounts, WilsonScore
-from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
 
@@ -19,7 +16,9 @@ class Rule(Protocol):
     The p-value is at most alpha exactly when the interval leaves out the null value.
     """
 
-    kind: ClassVar[str]
+    @property
+    def kind(self) -> str:
+        """What words about it are found by."""
 
     @property
     def statistic(self) -> float:
@@ -30,18 +29,6 @@ class Rule(Protocol):
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval that belongs to the p-value, one-sided where that is."""
-
-
-class StudentRule(Rule, Protocol):
-    """A rule that refers to Student's t or to the normal distribution."""
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom; NaN of the normal distribution."""
-
-    @property
-    def reference(self) -> str:
-        """The distribution: "t" or "normal"."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +49,8 @@ class ChangedUnits:
         """With the sign of the slope; mirrored counts are of right answers."""
         if self.slope > 0:
             return float(self.rule.statistic)
-        if isinstance(self.rule, BinomialCounts):
-            return self.rule.n_obs - self.rule.n_errors
-        if isinstance(self.rule, PairedCounts):
-            return self.rule.only_second
-        if isinstance(self.rule, EffectiveCounts):
-            return self.rule.opposite_statistic
-        return 0.0 - float(self.rule.statistic)
+        opposite: float | None = getattr(self.rule, "opposite_statistic", None)
+        return 0.0 - float(self.rule.statistic) if opposite is None else opposite
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of a value that the estimand can have, else NaN; it inverts the interval."""
@@ -87,25 +69,29 @@ class ChangedUnits:
 
 
 TYPES = (
-    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore, LogitT, PlusFour, MovedT),
-    *(HallT, LogT, OnScaleT, StabilisedT, ChangedUnits, RootOf, MovedLogitT),
+    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore),
+    *(Pivot, Hall, Stabilised, ChangedUnits),
 )
+"""What can stand in the field `rule` of a result."""
 
-KINDS: dict[str, type[Rule]] = {rule.kind: rule for rule in TYPES}
-"""What can stand in the field `rule` of a result, by the names that files have for it."""
+PIVOTS = (
+    *("added observations", "plus four", "t on a scale", "log t", "logit t"),
+    "logit t with added observations",
+)
+"""The kinds of `Pivot`."""
+
+KINDS: dict[str, type[Any]] = {
+    **{rule.kind: rule for rule in TYPES},
+    **dict.fromkeys(PIVOTS, Pivot),
+    "root": Hall,
+}
+"""By the names that files have for them."""
 
 
 def rule_to_dict(rule: Rule) -> dict[str, Any]:
     """The rule with the name of its kind, for JSON."""
     if isinstance(rule, ChangedUnits):
-        return {
-            "kind": rule.kind,
-            "rule": rule_to_dict(rule.rule),
-            "shift": rule.shift,
-            "slope": rule.slope,
-        }
-    if isinstance(rule, RootOf):
-        return {"kind": rule.kind, "rule": rule_to_dict(rule.rule)}
+        return {"kind": rule.kind, **vars(rule), "rule": rule_to_dict(rule.rule)}
     return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
 
 
@@ -117,12 +103,14 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
     ValueError
         If `data` names no kind of rule.
     """
-    rule_fields = dict(data)
-    kind = rule_fields.pop("kind", None)
+    rule_fields, kind = dict(data), data.get("kind")
     if kind not in KINDS:
         raise ValueError(
             f"data has a rule of kind {kind!r}, which is unknown here: upgrade ucvtest"
         )
     if "rule" in rule_fields:
         rule_fields["rule"] = rule_from_dict(rule_fields["rule"])
-    return KINDS[kind](**rule_fields)
+    if not issubclass(KINDS[kind], Pivot):
+        del rule_fields["kind"]
+    rule: Rule = KINDS[kind](**rule_fields)
+    return rule

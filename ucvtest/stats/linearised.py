@@ -1,4 +1,4 @@
-"""Variances of means of linearised values, by clusters too, and functions with rows added.
+"""Functions of confusion matrices with rows added.
 
 Observations added to a confusion matrix (Agresti and Coull 1998 of a share, Agresti and Min 2005
 of a difference) keep the intervals of its functions where they should be when cells are empty.
@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from ucvtest.stats.shares import effective_number
 
 MOST_CELLS = 200
 """With observations in more cells, as with many classes, it takes too long to leave one out of
@@ -23,31 +21,6 @@ NEGLIGIBLE = 1e-9
 """Kurtosis less 1 of values that are all of one size."""
 
 ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
-
-
-def variance_of_mean(values: np.ndarray, index: np.ndarray | None = None) -> float:
-    """The variance of the mean of values (n,); `index` (n,) numbers the clusters of rows, from 0.
-
-    Of clusters: G/(G - 1) times the squared sums of deviations, over n^2 (Liang and Zeger 1986).
-    """
-    n, moved = len(values), values - values.mean()
-    if index is None:
-        return float(moved @ moved) / (n * (n - 1)) if n > 1 else math.nan
-    sums = np.bincount(index, moved)
-    n_groups = len(sums)
-    return n_groups / (n_groups - 1) * float(sums @ sums) / n**2 if n_groups > 1 else math.nan
-
-
-def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
-    """Independent rows that would tell as much: Korn and Graubard (1998), between 1 and n.
-
-    The number of clusters where nothing varies.
-    """
-    n = len(values)
-    if index is None:
-        return float(n)
-    independent_variance, by_clusters = variance_of_mean(values), variance_of_mean(values, index)
-    return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
 def two_right_two_wrong(possible: np.ndarray, only_class: int | None = None) -> np.ndarray:

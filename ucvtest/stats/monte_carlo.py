@@ -89,9 +89,9 @@ class SequentialPvalue:
     def error(self) -> float:
         """Monte-Carlo standard error of the p-value: of h/l that of an inverse sample."""
         p = self.pvalue
-        size = self.stop_after / p if self.stopped else self.n_drawn
-        bounded_pvalue = p if self.stopped else min(p, self.n_drawn / (self.n_drawn + 1))
-        return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)
+        if self.stopped:
+            return math.sqrt(p * (1 - p) / (self.stop_after / p))
+        return pvalue_error(p, self.n_drawn)
 
     @property
     def words(self) -> str:

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.special import betainc, betaincinv
-
-from ucvtest.stats.intervals import MovedT
-from ucvtest.stats.wald import Alternative, ReferenceDistribution, TransformedT
+from ucvtest.stats.exact import BinomialCounts, tails
+from ucvtest.stats.pivots import Pivot
+from ucvtest.stats.wald import Alternative, ReferenceDistribution, wald_pvalue
 
 ROUNDING = 1e-20
 """Variances of shares that are no more than rounding error."""
@@ -28,20 +27,29 @@ SHOWN_TAIL = 0.025
 
 
 @dataclass(frozen=True)
-class WilsonScore(TransformedT):
+class WilsonScore:
     """A share with the interval of Wilson (1927), and the score test that it inverts."""
 
     kind: ClassVar[str] = "wilson"
-    df: ClassVar[float] = math.nan  # type: ignore[misc]
+    reference: ClassVar[str] = "normal"
+    df: ClassVar[float] = math.nan
 
     share: float
     n_obs: float
     null_value: float = math.nan
 
+    @property
+    def statistic(self) -> float:
+        """That of the null value."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a share; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "normal", math.nan, alternative)
+
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """Wilson's interval of the share."""
-        tail = alpha / 2 if alternative == "two-sided" else alpha
-        z = ReferenceDistribution().isf(tail)
+        z = ReferenceDistribution().isf(max(tails(alternative, alpha)))
         low = 0.0 if alternative == "less" else self._limit(-z)
         high = 1.0 if alternative == "greater" else self._limit(z)
         return low, high
@@ -58,10 +66,8 @@ class WilsonScore(TransformedT):
         """The distance to the null value over the standard error that this value implies."""
         if not 0 <= null_value <= 1:
             return math.nan
-        distance, se = (
-            self.share - null_value,
-            math.sqrt(null_value * (1 - null_value) / self.n_obs),
-        )
+        distance = self.share - null_value
+        se = math.sqrt(null_value * (1 - null_value) / self.n_obs)
         if se == 0:
             return 0.0 if distance == 0 else math.copysign(math.inf, distance)
         return distance / se
@@ -111,7 +117,7 @@ class EffectiveCounts:
             return math.nan
 
         def pvalue_at_level(alpha: float) -> float:
-            return self._known(self._tail(alternative, alpha)).pvalue(null_value, alternative)
+            return self._known(alternative, alpha).pvalue(null_value, alternative)
 
         # Beyond 1/2 on one side, and at 1 on two, the effective number changes no more.
         largest = 1.0 if alternative == "two-sided" else 0.5
@@ -123,44 +129,12 @@ class EffectiveCounts:
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """Korn and Graubard's interval of the share."""
-        return self._known(self._tail(alternative, alpha)).interval(alternative, alpha)
+        return self._known(alternative, alpha).interval(alternative, alpha)
 
-    @staticmethod
-    def _tail(alternative: Alternative, alpha: float) -> float:
-        return alpha / 2 if alternative == "two-sided" else alpha
-
-    def _known(self, tail: float) -> "WilsonScore | _RealCounts":
+    def _known(self, alternative: Alternative, alpha: float) -> WilsonScore | BinomialCounts:
         """The rule for as many independent rows as are effective."""
-        n = self.n_effective(tail)
-        return WilsonScore(self.share, n) if self.score else _RealCounts(self.share, n)
-
-
-@dataclass(frozen=True)
-class _RealCounts:
-    """The exact binomial test and interval, with counts that need not be whole numbers."""
-
-    share: float
-    n: float
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Twice the smaller tail, by the incomplete beta function, or one of them."""
-        n, k = self.n, self.share * self.n
-        below = float(betainc(n - k, k + 1, 1 - null_value)) if k < n else 1.0
-        above = float(betainc(k, n - k + 1, null_value)) if k > 0 else 1.0
-        if alternative == "two-sided":
-            return min(1.0, 2 * min(below, above))
-        return below if alternative == "less" else above
-
-    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
-        """Clopper and Pearson's."""
-        n, k = self.n, self.share * self.n
-        tail = alpha / 2 if alternative == "two-sided" else alpha
-        low, high = 0.0, 1.0
-        if alternative != "less" and k > 0:
-            low = float(betaincinv(k, n - k + 1, tail))
-        if alternative != "greater" and k < n:
-            high = 1 - float(betaincinv(n - k, k + 1, tail))
-        return low, high
+        n = self.n_effective(max(tails(alternative, alpha)))
+        return WilsonScore(self.share, n) if self.score else BinomialCounts(self.share * n, n)
 
 
 def effective_number(independent: float, clustered: float, n_obs: int, n_groups: int) -> float:
@@ -168,7 +142,7 @@ def effective_number(independent: float, clustered: float, n_obs: int, n_groups:
 
     Parameters
     ----------
-    plain, clustered : float
+    independent, clustered : float
         Variances of a mean over n rows, as if these were independent and by clusters.
     n_obs, n_groups : int
         The number of clusters is the answer where their variance is 0.
@@ -180,7 +154,7 @@ def effective_number(independent: float, clustered: float, n_obs: int, n_groups:
 
 def difference_of_shares(
     estimate: float, variance: float, n: float, df: float, null_value: float
-) -> MovedT:
+) -> Pivot:
     """The difference of two shares with one right and one wrong observation added.
 
     Half an observation is added to each of four outcomes: both right, either one alone, both wrong
@@ -200,7 +174,7 @@ def difference_of_shares(
     moved = n * estimate / n_with_added
     # Around the moved estimate: the rows, how far their mean is from it, and the added four halves.
     squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
-    return MovedT(moved, math.sqrt(squares) / n_with_added, df, -1.0, 1.0, null_value)
+    return Pivot(moved, math.sqrt(squares) / n_with_added, df, null_value, least=-1.0, most=1.0)
 
 
 def _ratio_of_quantiles(larger_df: float, smaller_df: float, tail: float) -> float:

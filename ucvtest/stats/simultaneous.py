@@ -80,11 +80,8 @@ class MultivariateT:
     ) -> Critical:
         """What the largest of them exceeds with probability `alpha`."""
         if (len(self.covariance) if pairs is None else len(pairs)) == 1:
-            # Student's own.
-            distribution = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
-            return Critical(
-                distribution.isf(alpha / 2 if alternative == "two-sided" else alpha), 0.0
-            )
+            tail = alpha / 2 if alternative == "two-sided" else alpha
+            return Critical(self.student.isf(tail), 0.0)
         n, spread = self.n_draws, math.sqrt(alpha * (1 - alpha) / self.n_draws)
         # Rank by rank no fewer than this share of the draws are at most that value.
         shares = (1 - alpha - spread, 1 - alpha, 1 - alpha + spread)
@@ -166,8 +163,13 @@ class MultivariateT:
 
     def around_worst(self, alpha: float) -> tuple[float, float]:
         """Between which `worst` is, of every estimate: Student's quantile, and Bonferroni's."""
-        distribution = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
-        return distribution.isf(alpha), distribution.isf(alpha / max(len(self.covariance) - 1, 1))
+        tails = alpha, alpha / max(len(self.covariance) - 1, 1)
+        return self.student.isf(tails[0]), self.student.isf(tails[1])
+
+    @property
+    def student(self) -> ReferenceDistribution:
+        """The distribution of a single error."""
+        return ReferenceDistribution(self.df if math.isfinite(self.df) else None)
 
     def _studentised_errors(
         self, pairs: Pairs | None, alternative: Alternative

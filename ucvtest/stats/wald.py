@@ -69,34 +69,6 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
     return distribution.cdf(statistic if alternative == "less" else -statistic)
 
 
-class TransformedT:
-    """A rule that compares the estimate, on a scale of its own, with Student's t.
-
-    Without degrees of freedom (NaN) with the normal distribution.
-    """
-
-    df: float
-    null_value: float
-
-    @property
-    def reference(self) -> str:
-        """The distribution by name, as in results."""
-        return reference_of(self.df)
-
-    @property
-    def statistic(self) -> float:
-        """How far the null value is from the estimate on that scale, in standard errors."""
-        return self._statistic(self.null_value)
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of a value that the estimand can have, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), self.reference, self.df, alternative)
-
-    def _statistic(self, null_value: float) -> float:
-        """The same of any value; NaN where the estimand cannot have it."""
-        raise NotImplementedError
-
-
 def wald_interval(
     estimate: float, se: float, reference: str, df: float, alternative: Alternative, alpha: float
 ) -> tuple[float, float]:

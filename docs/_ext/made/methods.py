@@ -13,7 +13,7 @@ from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised
 from ucvtest.stats.wald import wald_interval
 
 TARGETS = {
@@ -121,7 +121,7 @@ def _picture_of_symmetry() -> Figure:
     figure = Figure(figsize=(6, 2.2))
     axes = figure.subplots()
     estimate, se, df = -0.024, 0.024, 59
-    rule = StabilisedT(estimate, se, df, slope=-10.0)
+    rule = Stabilised(estimate, se, df, slope=-10.0)
     intervals = {
         "interval='wald'": wald_interval(estimate, se, "t", df, "two-sided", 0.05),
         "default": rule.interval("two-sided", 0.05),

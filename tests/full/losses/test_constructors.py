@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 
 import ucvtest as uv
-from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.pivots import plus_four
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:60, :4], Y[:60]
@@ -92,7 +92,7 @@ def test_a_weighted_error_rate_lies_between_0_and_1():
     assert losses.bounds == (0.0, 1.0)
     result = uv.HoldOutTest.from_losses(losses, "few").fit()
     effective = WEIGHTS.sum() ** 2 / (WEIGHTS @ WEIGHTS)
-    rule = PlusFour(result.estimate, result.se**2, effective, given_df=effective - 1)
+    rule = plus_four(result.estimate, result.se**2, effective, df=effective - 1)
     assert result.conf_int() == pytest.approx(rule.interval("two-sided", 0.05))
     assert 0 <= result.conf_int()[0] < result.estimate < result.conf_int()[1] < 0.2
     # Student's has no answer where nothing was wrong.

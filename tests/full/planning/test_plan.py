@@ -19,9 +19,7 @@ from ucvtest.planning.fixed_rules import McNemar, OneRate, PairedT
 from ucvtest.planning.predictors import UStatisticPredictor
 from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.planning.variance_components import VarianceComponents
-from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Stabilised, on_logit, plus_four
 
 
 def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -217,7 +215,8 @@ def test_one_learner_and_aucs(learners, asked):
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule"), [("plus four", PlusFour(0.3, 0.0025, 80)), ("logit", LogitT(0.3, 0.05, 78.0))]
+    ("kind", "rule"),
+    [("plus four", plus_four(0.3, 0.0025, 80)), ("logit", on_logit(0.3, 0.05, 78.0))],
 )
 def test_widths_of_one_learner_are_those_of_its_interval(kind, rule):
     predictor = UStatisticPredictor(
@@ -232,14 +231,12 @@ def test_a_difference_of_error_rates_has_the_stabilised_interval():
     components = VarianceComponents(60, 20, 0.0025, 0.0, 0.0)
     predictor = UStatisticPredictor(components, "jackknife", "stabilised", 0.1, 0.1, slope=4.0)
     plain = UStatisticPredictor(components, "jackknife", "t", 0.1, 0.1)
-    low, high = StabilisedT(0.1, 0.05, 59.0, 4.0).interval("two-sided", 0.05)
+    low, high = Stabilised(0.1, 0.05, 59.0, slope=4.0).interval("two-sided", 0.05)
     assert predictor.width(60, 0.05) == pytest.approx(high - low)
     assert predictor.width(60, 0.05) > 1.05 * plain.width(60, 0.05)
     estimates = np.random.default_rng(0).normal(0.1, 0.05, size=20_000)
     rejected = [
-        np.mean(
-            [StabilisedT(u, 0.05, 59.0, s, null_value=0).pvalue(0, "two-sided") <= 0.05 for u in us]
-        )
+        np.mean([Stabilised(u, 0.05, 59.0, slope=s).pvalue(0, "two-sided") <= 0.05 for u in us])
         for us in (estimates[:4000], -estimates[:4000])
         for s in (4.0,)
     ]

@@ -8,7 +8,7 @@ from scipy import stats
 import ucvtest as uv
 from studies.intervals import bounded_slopes as study
 from tests.support.paths import ROOT
-from ucvtest.stats.variance_stabilised import StabilisedT, shrunk_slope
+from ucvtest.stats.pivots import Stabilised, shrunk_slope
 
 PVALUES, COVERAGE = (
     pd.read_csv(ROOT / "studies/intervals" / f"{name}.csv")
@@ -30,7 +30,7 @@ def test_pvalues_are_those_of_todays_rule():
     assert set(PVALUES["problem"]) == set(study.TWELVE)
     for row in PVALUES.itertuples():
         error = np.hypot(row.se_slope, row.mc_se_slope)
-        rule = StabilisedT(row.estimate, row.se, row.df, row.slope, slope_error=error)
+        rule = Stabilised(row.estimate, row.se, row.df, slope=row.slope, slope_error=error)
         assert rule.pvalue(0.0, "two-sided") == pytest.approx(row.after, rel=1e-4)
         assert 2 * stats.t.sf(abs(row.estimate / row.se), row.df) == pytest.approx(row.wald, 1e-4)
 

@@ -1,6 +1,5 @@
 """DeLong's test of the area under the ROC curve."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -278,33 +277,32 @@ class DeLongTest(ResamplingTest):
         """See `ResamplingTest.analyse`."""
         n_folds = n_folds_of(observed.design)
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
-        scores = observed.values_by_learner
-        areas = [] if tested.few else [tested.placements(row) for row in scores.values()]
-        contrast_and_own: list[Any] = areas
-        if observed.paired and areas:
-            contrast_and_own = [areas[0] - areas[1], *areas]
+        scores = observed.losses.known_values[[*observed.places]]
+        estimates = variances = dfs = np.array(unknown(observed))
+        if not tested.few:
+            influence = tested.influence(scores, paired=observed.paired)
+            estimates, variances = influence.estimates, influence.variances
+            dfs = tested.df(influence)
         # The logit scale is for one learner, also for each of two in the table.
         by_logit = options.interval != "wald"
-        logit = by_logit and not observed.paired
-        status, df = tested.status, contrast_and_own[0].df if contrast_and_own else math.nan
-        if (
-            contrast_and_own
-            and status == "ok"
-            and contrast_and_own[0].variance == 0
-            and not observed.identical
-        ):
+        logit, status = by_logit and not observed.paired, tested.status
+        if status == "ok" and variances[0] == 0 and not observed.identical:
             status = RANKED_ALIKE
             if observed.paired and not observed.design.learns:
-                first, second = map(midranks, scores.values())
+                first, second = midranks(scores)
                 status = SAME_RANKING if (first == second).all() else RANKED_ALIKE
+        own = [*zip(estimates, variances, dfs, strict=True)][-len(scores) :]
+        table = area_table(
+            observed.values_by_learner, own, by_logit=by_logit, known=tested.status == "ok"
+        )
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
         return Answer(
             method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self.in_words(observed, "conditional") + _pooled(n_folds),
-            estimates=[area.mean for area in contrast_and_own] or unknown(observed),
-            variances=[area.variance for area in contrast_and_own] or unknown(observed),
-            reference=reference_of(df),
-            df=df,
+            estimates=estimates,
+            variances=variances,
+            reference=reference_of(dfs[0]),
+            df=float(dfs[0]),
             logit=logit,
             settings={"interval": options.interval},
             status=status,
@@ -313,7 +311,7 @@ class DeLongTest(ResamplingTest):
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
                 *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             ),
-            tables={"Learners": area_table([*scores], areas, by_logit, tested)} if areas else {},
+            tables={} if tested.few else {"Learners": table},
         )
 
 

@@ -1,8 +1,9 @@
-"""Inference for error rates of independent observations, and the table of their intervals."""
+"""Inference for error rates of fixed rules: of independent rows, weighted ones, and clusters."""
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,15 +14,61 @@ from ucvtest.inference import quantity
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
 from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
-from ucvtest.losses.table import LossDifference
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.influence import variance_of_mean
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.intervals import MovedT, PlusFour
-from ucvtest.stats.shares import WilsonScore, difference_of_shares
+from ucvtest.stats.pivots import Pivot, plus_four
+from ucvtest.stats.shares import (
+    ROUNDING,
+    EffectiveCounts,
+    WilsonScore,
+    difference_of_shares,
+    effective_number,
+)
 from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 Tables = dict[str, dict[str, Any]]
+
+
+class ErrorTest(NamedTuple):
+    """How error rates are tested: the name of the test, its reference, and what a note says."""
+
+    test: str
+    reference: str
+    note: str
+
+
+ADDED = (
+    "The interval adds {} to the effective number of observations, and Student's t has one degree "
+    "of freedom less than this number."
+)
+
+ERROR_TESTS: Mapping[str, ErrorTest] = {
+    "": ErrorTest("t", "t", ""),
+    "binomial": ErrorTest(
+        "binomial",
+        "exact binomial",
+        "p-value and interval are the exact binomial ones (Clopper and Pearson).",
+    ),
+    "wilson": ErrorTest(
+        "score", "normal", "p-value and interval are from the score test (Wilson)."
+    ),
+    "paired binomial": ErrorTest(
+        "binomial",
+        "exact binomial",
+        "The two rules are right and wrong on the same observations: p-value and interval are "
+        "from McNemar's exact test.",
+    ),
+    "plus four": ErrorTest(
+        "t", "t", ADDED.format("four observations, two of them errors (Agresti and Coull 1998)")
+    ),
+    "added observations": ErrorTest(
+        "t", "t", ADDED.format("one right and one wrong observation (Agresti and Min 2005)")
+    ),
+}
+"""By the kind of rule; "" is Student's t."""
 
 
 def check_one_error_rate(interval: str, question: Question) -> None:
@@ -50,21 +97,34 @@ def counts_errors(observed: LossDifference, clusters: Clusters | None) -> bool:
     return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
 
-def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) -> Rule | None:
-    """The inference for error rates; None for Student's t. With `score`, Wilson's test."""
-    values = observed.values
+def counts_of_errors(observed: LossDifference) -> dict[str, int]:
+    """The number of errors, or of observations on which two rules differ."""
+    name = "n_disagreements" if observed.paired else "n_errors"
+    return {name: int(np.count_nonzero(observed.values))}
+
+
+def rule_of_errors(
+    observed: LossDifference, hypothesis: Hypothesis, *, score: bool
+) -> tuple[Rule | None, Tables]:
+    """The inference for error rates, None for Student's t, and a table for those of one rule.
+
+    With `score` it is Wilson's test.
+    """
+    values, n = observed.values, len(observed.values)
     if observed.paired:
         # No observation distinguishes the rules: the exact test still has an answer.
         never = observed.identical and not observed.design.learns
-        return PairedCounts(0, 0, len(values)) if never else None
+        return PairedCounts(0, 0, n) if never else None, {}
+    rate, rules = float(values.mean()), dict[str, Rule]()
+    rules["exact binomial"] = BinomialCounts(int(values.sum()), n)
     if score:
-        return WilsonScore(float(values.mean()), len(values), null_value)
-    return _binomial(values)
+        rules["wilson"] = WilsonScore(rate, n, hypothesis.null_value)
+    se = float(values.std(ddof=1) / math.sqrt(n))
+    table = table_of_intervals(rules, rate, se, n - 1.0, hypothesis)
+    return rules["wilson" if score else "exact binomial"], table
 
 
-def rule_of_weighted_errors(
-    observed: LossDifference, null_value: float
-) -> PlusFour | MovedT | None:
+def rule_of_weighted_errors(observed: LossDifference, null_value: float) -> Pivot | None:
     """Inference for weighted error rates: observations are added to the effective number of them.
 
     As many independent observations would have one degree of freedom less. None for Student's t,
@@ -76,20 +136,10 @@ def rule_of_weighted_errors(
         return None
     estimate, variance = mean_with_variance(observed)
     if not observed.paired:
-        return PlusFour(estimate, variance, size, null_value)
+        return plus_four(estimate, variance, size, null_value)
     if losses.settings.get(EQUAL, True):
         return None
     return difference_of_shares(estimate, variance, size, size - 1, null_value)
-
-
-def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesis) -> Tables:
-    """Student's interval and the exact one, for the errors of one learner."""
-    rules: dict[str, Rule] = {"exact binomial": _binomial(values)}
-    if isinstance(rule, WilsonScore):
-        rules["wilson"] = rule
-    estimate = float(values.mean())
-    se = float(values.std(ddof=1) / math.sqrt(len(values)))
-    return table_of_intervals(rules, estimate, se, len(values) - 1.0, hypothesis)
 
 
 def table_of_intervals(
@@ -112,5 +162,73 @@ def table_of_intervals(
     return {"Intervals": table}
 
 
-def _binomial(values: np.ndarray) -> BinomialCounts:
-    return BinomialCounts(int(values.sum()), len(values))
+# ------------------------------------------------------------- right or wrong rows in clusters
+
+
+class Shares(NamedTuple):
+    """The inference for rows in clusters, with equal weights of rows that are right or wrong."""
+
+    rule: EffectiveCounts | Pivot
+    n_effective: float
+    note: str
+    tables: Tables
+
+
+def marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = None) -> bool:
+    """Whether every row, with equal weights, is right or wrong without undecided ties."""
+    if clusters.weight != "row" or not losses.metric.counts_errors:
+        return False
+    values = losses.known_values if values is None else values
+    return bool(np.isin(values, (-1, 0, 1)).all())
+
+
+def share_difference(
+    values: np.ndarray, clusters: Clusters, null_value: float = math.nan
+) -> tuple[float, Pivot]:
+    """The difference of two shares of rows in clusters: the effective number, and the rule.
+
+    `values` are 1 if only the first rule is wrong, -1 if only the second is wrong, and 0 otherwise.
+    """
+    of_each, n_groups = clusters.values(values), clusters.n_groups
+    variance = variance_of_mean(of_each)
+    number = effective_number(variance_of_mean(values), variance, len(values), n_groups)
+    estimate, df = float(of_each.mean()), n_groups - 1.0
+    return number, difference_of_shares(estimate, variance, number, df, null_value)
+
+
+def shares_of_rules(
+    observed: LossDifference, clusters: Clusters, hypothesis: Hypothesis, *, score: bool = False
+) -> Shares:
+    """The error rate of one rule, by an effective number of rows, or the difference of two rates.
+
+    With `score` the interval of one rate is Wilson's.
+    """
+    n_tested, n_groups = len(observed.values), clusters.n_groups
+    estimate, variance = mean_with_variance(observed, clusters)
+    tables, rule = Tables(), EffectiveCounts(estimate, variance, n_tested, n_groups, score)
+    if observed.paired:
+        n_effective, difference = share_difference(observed.values, clusters, hypothesis.null_value)
+    else:
+        n_effective = rule.n_effective(TABLE_ALPHA / 2)
+        rules = {
+            "korn graubard": replace(rule, score=False),
+            "wilson": replace(rule, score=True),
+        }
+        tables = table_of_intervals(
+            rules, estimate, math.sqrt(variance), n_groups - 1.0, hypothesis
+        )
+    worth = f"The {n_tested} rows count as {n_effective:.3g} independent ones"
+    if variance <= ROUNDING:
+        worth = (
+            f"Clusters do not differ, so the {n_tested} rows count as {n_groups}, the number "
+            "of clusters"
+        )
+    if observed.paired:
+        note = (
+            f"{worth}. One right and one wrong observation are added (Agresti and Min 2005): "
+            "the interval moves towards 0 and stays within -1 and 1."
+        )
+        return Shares(difference, n_effective, note, tables)
+    kind = "that of Wilson's score test" if score else "the exact binomial one"
+    note = f"{worth} (Korn and Graubard 1998), and the interval is {kind} for this number."
+    return Shares(rule, n_effective, note, tables)

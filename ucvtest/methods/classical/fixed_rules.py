@@ -3,18 +3,17 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.results.plot_data import Picture
-from ucvtest.stats.interval_rules import StudentRule
-from ucvtest.stats.intervals import MovedT
-from ucvtest.stats.linearised import variance_of_mean
-from ucvtest.stats.shares import difference_of_shares, effective_number
+from ucvtest.stats.influence import variance_of_mean
+from ucvtest.stats.pivots import Pivot
 
 THESE_RULES = (
     "Assumes independent observations. The rules are fixed: the answer is about these rules on new "
@@ -31,17 +30,6 @@ def of_these_rules(observed: LossDifference) -> str:
     return f"{loss_in_words} of this rule"
 
 
-def same_influence(observed: LossDifference) -> str:
-    """The status where a metric that is not a mean does not vary, or the difference of two."""
-    metric_in_words = observed.losses.metric.in_words
-    if observed.paired:
-        metric_in_words = f"the difference in {metric_in_words}"
-    return (
-        f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
-        "observations have the same influence on it; test more"
-    )
-
-
 def mean_with_variance(
     observed: LossDifference, clusters: Clusters | None = None
 ) -> tuple[float, float]:
@@ -52,23 +40,23 @@ def mean_with_variance(
     1).
     """
     values = observed.values if clusters is None else clusters.values(observed.values)
-    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
-    return float(values.mean()), variance
+    return float(values.mean()), variance_of_mean(values) if len(values) > 1 else 0.0
 
 
-def share_difference(
-    values: np.ndarray, clusters: Clusters, null_value: float = math.nan
-) -> tuple[float, MovedT]:
-    """The difference of two shares of rows in clusters: the effective number, and the rule.
+def means_with_variances(
+    observed: LossDifference, clusters: Clusters | None = None
+) -> dict[str, Any]:
+    """The means and variances of the contrast and of each learner, as parts of an answer."""
+    pairs = [mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own]
+    estimates, variances = zip(*pairs, strict=True)
+    return {"estimates": estimates, "variances": variances}
 
-    `values` are 1 if only the first rule is wrong, -1 if only the second is wrong, and 0 otherwise.
-    """
-    of_each, n = clusters.values(values), len(values)
-    variance = float(of_each.var(ddof=1)) / clusters.n_groups
-    independent_variance = float(values.var(ddof=1)) / n
-    number = effective_number(independent_variance, variance, n, clusters.n_groups)
-    estimate, df = float(of_each.mean()), clusters.n_groups - 1.0
-    return number, difference_of_shares(estimate, variance, number, df, null_value)
+
+ROUNDING = 1e-13
+"""A spread of linearised values up to this share of the metric is rounding error."""
+
+LEAST = 1e-15
+"""Estimates up to this share of their largest possible value are 0."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +69,14 @@ class LinearisedRules(ABC):
     observed: LossDifference
     index: np.ndarray | None = None
 
-    @classmethod
-    def of(cls, observed: LossDifference, clusters: Clusters | None) -> Self:
-        """Make it from losses that keep predictions."""
-        return cls(observed, None if clusters is None else clusters.groups.index)
-
     @property
-    @abstractmethod
     def estimate(self) -> float:
-        """The metric, or its difference; NaN if it has no value."""
+        """The metric, or its difference; NaN if it has no value.
+
+        Rounding does not move it out of its range, nor away from 0.
+        """
+        clipped_mean = float(np.clip(self.observed.values.mean(), *self._range))
+        return 0.0 if abs(clipped_mean) <= LEAST * self._largest else clipped_mean
 
     @property
     def variance(self) -> float:
@@ -103,13 +90,21 @@ class LinearisedRules(ABC):
         return size - 1.0
 
     @abstractmethod
-    def rule(self, null_value: float) -> StudentRule | None:
+    def rule(self, null_value: float) -> Pivot | None:
         """The rule behind p-value and interval; None for the estimate and its standard error."""
 
     @property
-    @abstractmethod
     def status(self) -> str:
-        """The status, as far as the metric is the reason."""
+        """The status, as far as the metric is the reason: all observations have one influence."""
+        if self._varies or self.observed.identical:
+            return "ok"
+        metric_in_words = self._metric.in_words
+        if self.observed.paired:
+            metric_in_words = f"the difference in {metric_in_words}"
+        return (
+            f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
+            "observations have the same influence on it; test more"
+        )
 
     @property
     @abstractmethod
@@ -117,9 +112,14 @@ class LinearisedRules(ABC):
         """Numbers behind the metric."""
 
     @property
-    @abstractmethod
     def notes(self) -> tuple[str, ...]:
         """The rule in words."""
+        of_clusters = "All rows have the same weight, and clusters are independent."
+        return (self._rule_in_words, *((of_clusters,) if self.index is not None else ()))
+
+    @property
+    def _rule_in_words(self) -> str:
+        return f"The standard error is that of linearised values of {self._metric.in_words}."
 
     @property
     def pictures(self) -> dict[str, Picture]:
@@ -142,3 +142,33 @@ class LinearisedRules(ABC):
             notes=self.notes,
             pictures=self.pictures,
         )
+
+    # -------------------------------------------------------------------------------- the parts
+
+    @property
+    def _metric(self) -> Any:
+        return self.observed.losses.metric
+
+    @property
+    def _range(self) -> Range:
+        """The possible values of the metric, or of its difference."""
+        metric_range = range_of(self._metric)
+        return difference_range(metric_range) if self.observed.paired else metric_range
+
+    @property
+    def _largest(self) -> float:
+        """The size of the largest limit; 0 if there is none."""
+        return max((abs(limit) for limit in self._range if math.isfinite(limit)), default=0.0)
+
+    @property
+    def _varies(self) -> bool:
+        """Whether linearised values differ by more than the rounding of their parts."""
+        spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
+        return spread > ROUNDING * max(abs(self.estimate), self._largest)
+
+    @property
+    def _predictions(self) -> list[np.ndarray]:
+        """Parts of the learner, and of the other if there is one."""
+        predictions = self.observed.losses.predictions
+        assert predictions is not None
+        return [predictions[place] for place in self.observed.places]

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
@@ -19,8 +17,8 @@ from ucvtest.methods.classical.several_aucs import (
     area_table,
     unknown,
 )
-from ucvtest.stats.fold_pairs import FoldPairs, LabeledFolds
-from ucvtest.stats.logit import MovedLogitT
+from ucvtest.stats.fold_pairs import FoldAreas, LabeledFolds
+from ucvtest.stats.pivots import Pivot, on_logit
 
 NO_PAIRS = (
     "no estimate: no fold tests both classes, so there are no pairs within folds; use fewer folds, "
@@ -67,36 +65,51 @@ def fold_aucs(
     assert losses.target is not None
     n_repeats, n_folds = len(folds), int(folds.max()) + 1
     labels = TestedLabels(losses.target, clusters)
-    tested = _tested(labels, folds)
+    tested = LabeledFolds(
+        losses.target == 1,
+        folds,
+        None if clusters is None else clusters.groups.index,
+        # The weights of a class may have any sum.
+        labels.shares if clusters is not None and clusters.weight == "group" else None,
+    )
     n_pairs = tested.n_pairs
     scores = [_by_repeat(observed, place, n_folds) for place in observed.places]
-    areas = [] if labels.few else [tested.pairs(own_scores) for own_scores in scores]
-    contrast_and_own: list[FoldPairs] = areas
-    if observed.paired and areas:
-        contrast_and_own = [areas[0] - areas[1], *areas]
+    contrast_and_own: list[FoldAreas] = []
+    if not labels.few:
+        influences = [tested.influence(own_scores) for own_scores in scores]
+        if observed.paired:
+            influences = [influences[0] - influences[1], *influences]
+        contrast_and_own = [FoldAreas.of(influence) for influence in influences]
+    areas = contrast_and_own[-len(scores) :]
     edges = [
         _at_edge(tested, area, own_scores, null_value)
         for area, own_scores in zip(areas, scores, strict=False)
     ]
     pivot = edges[0] if edges and not observed.paired else None
     status = _status(observed, contrast_and_own, labels, n_pairs) if pivot is None else "ok"
-    logit = not observed.paired and pivot is None
+    logit, df = not observed.paired and pivot is None, math.nan
+    if contrast_and_own:
+        df = contrast_and_own[0].df if pivot is None else pivot.df
     pairs_words = folds_in_words(n_folds, n_repeats)
     diagnostics = {**labels.counts, "n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
     if contrast_and_own and n_repeats > 1:
         diagnostics["repeat_means"] = contrast_and_own[0].areas
-    names = [losses.learners[place] for place in observed.places]
+    tables = {}
+    if areas:
+        tables["Learners"] = area_table(
+            observed.values_by_learner,
+            [(area.mean, area.variance, area.df) for area in areas],
+            by_logit=True,
+            known=labels.status == "ok",
+            rules=edges,
+        )
     return Answer(
         method="Cross-validation Wald test of the AUC" + labels.by_clusters,
         estimand=f"{of_whom} (pairs within folds, by the rules of this {pairs_words})",
         estimates=[area.mean for area in contrast_and_own] or unknown(observed),
         variances=[area.variance for area in contrast_and_own] or unknown(observed),
         reference="t",
-        df=pivot.df
-        if pivot is not None
-        else contrast_and_own[0].df
-        if contrast_and_own
-        else math.nan,
+        df=df,
         logit=logit,
         pivot=pivot,
         has_se=pivot is None,
@@ -107,50 +120,18 @@ def fold_aucs(
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             *((AT_EDGE,) if any(edges) else ()),
         ),
-        tables={"Learners": _table(names, areas, edges, labels)} if areas else {},
+        tables=tables,
     )
 
 
 def _at_edge(
-    tested: LabeledFolds, area: FoldPairs, scores: np.ndarray, null_value: float
-) -> MovedLogitT | None:
+    tested: LabeledFolds, area: FoldAreas, scores: np.ndarray, null_value: float
+) -> Pivot | None:
     """The rule for an AUC of 0 or 1, whose error cannot be estimated; None for any other AUC."""
     if tested.clusters is not None or area.mean not in (0, 1):
         return None
     moved, variance, df = tested.with_added(scores)
-    return MovedLogitT(area.mean, math.sqrt(variance), df, null_value, moved)
-
-
-def _table(
-    names: Sequence[str],
-    areas: Sequence[FoldPairs],
-    edges: Sequence[MovedLogitT | None],
-    labels: TestedLabels,
-) -> dict[str, tuple[Any, ...]]:
-    """The AUC of each learner, also if it is 0 or 1."""
-    table = area_table(names, areas, True, labels)
-    columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
-    for row, rule in enumerate(edges):
-        if rule is not None:
-            low, high = rule.interval("two-sided", TABLE_ALPHA)
-            columns["se"][row] = math.nan
-            columns["conf_low"][row], columns["conf_high"][row] = low, high
-    return {**table, **{name: tuple(column) for name, column in columns.items()}}
-
-
-def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
-    """Labels, folds and clusters of the observations."""
-    classes, clusters = labels.labels == 1, labels.clusters
-    if clusters is None:
-        return LabeledFolds(classes, folds)
-    index = clusters.groups.index
-    if clusters.weight == "row":
-        return LabeledFolds(classes, folds, index)
-    # Every cluster that contains rows of a class has the same weight in that class.
-    weights = np.empty(len(classes))
-    for members in (classes, ~classes):
-        weights[members] = 1 / np.bincount(index[members])[index[members]]
-    return LabeledFolds(classes, folds, index, weights)
+    return on_logit(area.mean, math.sqrt(variance), df, null_value, moved)
 
 
 def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np.ndarray:
@@ -164,7 +145,7 @@ def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np
 
 def _status(
     observed: LossDifference,
-    contrast_and_own: Sequence[FoldPairs],
+    contrast_and_own: Sequence[FoldAreas],
     labels: TestedLabels,
     n_pairs: np.ndarray,
 ) -> str:
@@ -179,7 +160,7 @@ def _status(
 
 
 def _notes(
-    observed: LossDifference, n_folds: int, n_repeats: int, areas: Sequence[FoldPairs]
+    observed: LossDifference, n_folds: int, n_repeats: int, areas: Sequence[FoldAreas]
 ) -> tuple[str, ...]:
     notes: tuple[str, ...] = (
         "Assumes independent observations. The estimand is the AUC of pairs that are tested "

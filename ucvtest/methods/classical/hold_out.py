@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.words import call
+from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, call
 from ucvtest.data.groups import Clusters
-from ucvtest.data.weights import DF_SHARE
+from ucvtest.data.weights import DF_SHARE, EQUAL, few_by_weight
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.answer import Answer
@@ -17,35 +18,36 @@ from ucvtest.inference.base import fit_by
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import of_units
+from ucvtest.inference.status import MORE_OBSERVATIONS, without_spread
+from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import (
+    ERROR_TESTS,
+    ErrorTest,
+    Tables,
     check_one_error_rate,
     counts_errors,
+    counts_of_errors,
+    marks_rows,
     rule_of_errors,
     rule_of_weighted_errors,
-    table_of_errors,
+    shares_of_rules,
 )
-from ucvtest.methods.classical.fixed_rules import mean_with_variance
+from ucvtest.methods.classical.fixed_rules import (
+    THESE_RULES,
+    means_with_variances,
+    of_these_rules,
+)
 from ucvtest.methods.classical.function_of_means import metric_of_rules
-from ucvtest.methods.classical.hold_out_words import (
-    counts_of_errors,
-    degenerate,
-    estimand_of,
-    left_open,
-    notes_on_rows,
-    notes_on_rules,
-)
 from ucvtest.methods.classical.many_pairs import moments, of_plain_means, student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
-from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
 from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
-from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.intervals import MovedT, PlusFour
-from ucvtest.stats.shares import WilsonScore
+
+FEW = 10
+"""With fewer errors, or fewer observations on which learners disagree, t is a rough guide."""
 
 IntervalName = Literal["auto", "exact", "wilson"]
 
@@ -223,7 +225,7 @@ class HoldOutTest(ResamplingTest):
         clusters = self.tested_clusters(observed)
         n_open = 0 if interval == "auto" else int((observed.values % 1 != 0).sum())
         if n_open:
-            return self._of_rows(observed, interval, left_open(n_open, interval))
+            return self._of_rows(observed, interval, _left_open(n_open, interval))
         if clusters is None:
             return self._of_rows(observed, interval)
         if marks_rows(observed.losses, clusters, observed.values):
@@ -238,34 +240,28 @@ class HoldOutTest(ResamplingTest):
         There is no test unless `status` is "ok".
         """
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
-        df = (n_tested - 1.0) * observed.losses.settings.get(DF_SHARE, 1.0)
-        binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
-        tables: Mapping[str, Any] = {}
-        if binary:
-            rule: Rule | None = rule_of_errors(observed, null, score=interval == "wilson")
-            if not observed.paired:
-                tables = table_of_errors(observed.values, rule, hypothesis)
-        else:
+        diagnostics, rule, tables = {"n_tested": n_tested}, None, Tables()
+        if counts_errors(observed, self.question.clusters):
+            diagnostics |= counts_of_errors(observed)
+            rule, tables = rule_of_errors(observed, hypothesis, score=interval == "wilson")
+        elif self.question.clusters is None:
             # The effective number of clusters is a different number.
-            independent = self.question.clusters is None
-            rule = rule_of_weighted_errors(observed, null) if independent else None
-        if isinstance(rule, (PlusFour, MovedT)):
-            df = rule.df
-        exact = isinstance(rule, (BinomialCounts, PairedCounts))
-        score = isinstance(rule, WilsonScore)
-        estimates, variances = zip(*map(mean_with_variance, observed.contrast_and_own), strict=True)
+            rule = rule_of_weighted_errors(observed, hypothesis.null_value)
+        error_test = ERROR_TESTS["" if rule is None else rule.kind]
+        df = (n_tested - 1.0) * observed.losses.settings.get(DF_SHARE, 1.0)
         return Answer(
-            method=f"Hold-out {'score' if score else 'binomial' if exact else 't'} test",
-            estimand=estimand_of(observed, self._learn_size),
-            estimates=estimates,
-            variances=variances,
-            reference="normal" if score else "exact binomial" if exact else "t",
-            df=math.nan if exact or score else df,
-            status=degenerate(observed) if rule is None and status == "ok" else status,
+            method=f"Hold-out {error_test.test} test",
+            estimand=self._estimand(observed),
+            **means_with_variances(observed),
+            reference=error_test.reference,
+            df=getattr(rule, "df", math.nan if rule is not None else df),
+            status=_degenerate(observed) if rule is None and status == "ok" else status,
             pivot=rule,
             settings={"test_size": n_tested, "interval": interval},
-            diagnostics={"n_tested": n_tested, **(counts_of_errors(observed) if binary else {})},
-            notes=notes_on_rows(observed, rule, binary=binary),
+            diagnostics=diagnostics,
+            notes=_notes_on_rows(
+                observed, error_test, n_disagreements=diagnostics.get("n_disagreements")
+            ),
             tables=tables,
             observed=observed,
         )
@@ -274,35 +270,101 @@ class HoldOutTest(ResamplingTest):
         self, observed: LossDifference, clusters: Clusters, interval: IntervalName
     ) -> Answer:
         """The answer of rows in clusters that are right or wrong."""
-        hypothesis = self.question.hypothesis
-        shares_of_rules = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
-        estimates, variances = zip(
-            *map(shares_of_rules.estimate_of, observed.contrast_and_own), strict=True
-        )
+        score = interval == "wilson"
+        shares = shares_of_rules(observed, clusters, self.question.hypothesis, score=score)
+        kind = "t" if observed.paired else "score" if score else "binomial"
         return Answer(
-            method=f"Hold-out {shares_of_rules.kind} test by clusters",
-            estimand=estimand_of(observed, self._learn_size),
-            estimates=estimates,
-            variances=variances,
-            reference=shares_of_rules.reference,
-            df=shares_of_rules.df,
-            pivot=shares_of_rules.rule,
+            method=f"Hold-out {kind} test by clusters",
+            estimand=self._estimand(observed),
+            **means_with_variances(observed, clusters),
+            reference="normal" if kind == "score" else kind,
+            df=getattr(shares.rule, "df", math.nan),
+            pivot=shares.rule,
             settings={"test_size": clusters.n_groups, "interval": interval},
-            diagnostics=shares_of_rules.diagnostics,
-            notes=(*notes_on_rules(observed), shares_of_rules.note),
-            tables=shares_of_rules.tables,
+            diagnostics={
+                "n_tested": len(observed.values),
+                "tested_groups": clusters.n_groups,
+                **counts_of_errors(observed),
+                "n_effective": shares.n_effective,
+            },
+            notes=(*_notes_on_rules(observed), shares.note),
+            tables=shares.tables,
         )
 
     def _of_metric(self, observed: LossDifference) -> Answer:
         """The answer of a metric that is a function of means, of ranks, or of survival times."""
         answer = metric_of_rules(observed, self.tested_clusters(observed)).answer(
             "Hold-out test of a metric",
-            estimand_of(observed, self._learn_size),
+            self._estimand(observed),
             self.question.hypothesis.null_value,
         )
         return replace(
             answer,
             settings={"test_size": len(observed.values)},
             diagnostics={"n_tested": len(observed.values), **answer.diagnostics},
-            notes=(*notes_on_rules(observed), *answer.notes),
+            notes=(*_notes_on_rules(observed), *answer.notes),
         )
+
+    def _estimand(self, observed: LossDifference) -> str:
+        """The estimand, with the size of the learning set if there is one."""
+        if not observed.design.learns:
+            return of_these_rules(observed)
+        loss_in_words, size = observed.losses.in_words, self._learn_size(observed.design)
+        if observed.paired:
+            rules = f"the two rules fitted to this learning set of {size}"
+            return f"difference in {loss_in_words} of {rules}"
+        return f"{loss_in_words} of the rule fitted to this learning set of {size}"
+
+
+def _left_open(n_open: int, interval: str) -> str:
+    """The status if predictions are neither right nor wrong, and an exact test is requested."""
+    return (
+        f"{n_open} predictions were undecided between two classes (loss 1/2), which is neither "
+        f"right nor wrong: use a rule that decides ties, or leave {arg('interval', interval)} out"
+    )
+
+
+def _degenerate(observed: LossDifference) -> str:
+    """The status if all losses are the same; "ok" otherwise."""
+    values = observed.values
+    if observed.identical or np.ptp(values) > 0:
+        return "ok"
+    marked = values[0] in (0, 1) and observed.losses.loss == SCORE
+    remedy = (
+        f"if 1 is right and 0 is wrong, make the losses by {call('Losses.from_correct')}, whose "
+        "interval is exact"
+        if marked and not observed.paired
+        else MORE_OBSERVATIONS
+    )
+    return without_spread(observed, remedy=remedy)
+
+
+def _notes_on_rules(observed: LossDifference) -> tuple[str, ...]:
+    """The note on what the answer is about."""
+    if not observed.design.learns:
+        return (THESE_RULES,)
+    whom = "these two rules" if observed.paired else "this rule"
+    return (
+        f"Conditional: a statement about {whom}, on one split of the sample, not about rules from "
+        "another learning set.",
+    )
+
+
+def _notes_on_rows(
+    observed: LossDifference, error_test: ErrorTest, *, n_disagreements: int | None
+) -> tuple[str, ...]:
+    """The notes on what the answer is about, and how it was computed."""
+    notes, settings = _notes_on_rules(observed), observed.losses.settings
+    if error_test.note:
+        return (*notes, error_test.note)
+    if not settings.get(EQUAL, True) and few_by_weight(settings) == "ok":
+        notes = (*notes, "The degrees of freedom are those that the weights leave (Satterthwaite).")
+    if n_disagreements is None or n_disagreements >= FEW:
+        return notes
+    few = Note(
+        f"Of {len(observed.values)} test observations one rule alone is right about "
+        f"{n_disagreements}: too few for the t test to be more than a rough guide; McNemar's test "
+        "is exact.",
+        f"The rules differ on {n_disagreements} observations, too few for a t test.",
+    )
+    return (*notes, few)

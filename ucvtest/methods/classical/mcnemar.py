@@ -11,12 +11,12 @@ from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
+from ucvtest.methods.classical.error_rates import marks_rows, shares_of_rules
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_variances
 from ucvtest.methods.classical.many_pairs import mcnemar_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
 from ucvtest.results.columns import PairNumbers
-from ucvtest.stats.discordance import discordance
+from ucvtest.stats.exact import PairedCounts
 
 FEW = 10
 """With fewer clusters in which two rules differ, t is a rough guide."""
@@ -126,39 +126,49 @@ class McNemarTest(ResamplingTest):
         """See `ResamplingTest.analyse`."""
         clusters, n_folds = self.tested_clusters(observed), n_folds_of(observed.design)
         first, second = observed.values_by_learner.values()
-        discordant_rows = discordance(first > 0, second > 0)
-        diagnostics = {**discordant_rows.diagnostics, "n_tested": len(first)}
-        estimates, variances = zip(
-            *(mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own),
-            strict=True,
-        )
+        # 1 where the second rule errs, and 2 more where the first does.
+        cells = np.bincount(2 * (first > 0) + (second > 0), minlength=4).tolist()
+        both_right, only_second, only_first, both_wrong = cells
+        diagnostics = {
+            "only_first_wrong": only_first,
+            "only_second_wrong": only_second,
+            "n_tested": len(first),
+        }
+        table = {
+            "": ("first right", "first wrong"),
+            "second right": (both_right, only_first),
+            "second wrong": (only_second, both_wrong),
+        }
         averaged = ignored = ""
         if n_folds > 1:
             averaged = f" (average over the rules of this {n_folds}-fold cross-validation)"
             ignored = f"{LEARNT_FROM.format(n_folds)}, which "
+        kind = "exact" if n_folds == 1 else "binomial"
         answer = Answer(
             method="McNemar test of the error rates",
             estimand=self.in_words(observed, "conditional") + averaged,
-            estimates=estimates,
-            variances=variances,
+            **means_with_variances(observed, clusters),
             reference="exact binomial" if n_folds == 1 else "binomial",
             diagnostics=diagnostics,
-            tables={"Observations": discordant_rows.table},
+            tables={"Observations": table},
         )
         if clusters is None:
             n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
             units = self.question.metric.units
             counts_right = units is not None and units.greater_is_better
             left_out = "the binomial distribution ignores: the p-value is exact for one split only."
+            note = (
+                f"The p-value is the {kind} one of the {only_first + only_second} observations "
+                "where one rule errs and the other does not; the statistic is the number of those "
+                f"where {'the first is right' if counts_right else 'it is the first'}. The "
+                "interval (Fay and Lumbard 2021) agrees with the p-value."
+            )
+            counts = PairedCounts(only_first, only_second, len(first))
             return replace(
                 answer,
                 status=UNDECIDED.format(n_open) if n_open else "ok",
-                pivot=None if n_open else discordant_rows.counts,
-                notes=(
-                    *((ignored + left_out,) if ignored else ()),
-                    discordant_rows.note(exact=n_folds == 1, counts_right=counts_right),
-                    THESE_RULES,
-                ),
+                pivot=None if n_open else counts,
+                notes=(*((ignored + left_out,) if ignored else ()), note, THESE_RULES),
             )
 
         # The difference of error rates over its robust standard error, by Student's t.
@@ -166,9 +176,9 @@ class McNemarTest(ResamplingTest):
         diagnostics |= {"tested_groups": clusters.n_groups, "telling_groups": n_telling}
         notes, pivot = [THESE_RULES], None
         if marks_rows(observed.losses, clusters, observed.values):
-            shares = SharesOfRules(observed, clusters, self.question.hypothesis)
+            shares = shares_of_rules(observed, clusters, self.question.hypothesis)
             notes, pivot = [THESE_RULES, shares.note], shares.rule
-            diagnostics["n_effective"] = shares.diagnostics["n_effective"]
+            diagnostics["n_effective"] = shares.n_effective
         elif n_telling < FEW:
             few = (
                 f"The rules differ in {n_telling} clusters: too few for the t test to be more than "

@@ -1,8 +1,9 @@
 """The AUCs of several rules on the same observations, and DeLong's test that they are equal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,13 @@ import numpy as np
 from ucvtest.common.words import call
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.question import check_losses
+from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.joint_result import JointResult
-from ucvtest.stats.placements import (
-    Area,
-    AreaUnderCurve,
-    Equality,
-    auc_table,
-    clustered_placements,
-    covariance,
-    equality,
-    placements,
-)
+from ucvtest.stats.influence import Equality, Influence
+from ucvtest.stats.pivots import Pivot, on_logit
+from ucvtest.stats.placements import influence_on_areas, placements, weighted_placements
+from ucvtest.stats.wald import reference_of, wald_interval
 
 LEAST = 3
 """Least number of observations of each class for a variance with the normal distribution. With two,
@@ -95,12 +91,34 @@ class TestedLabels:
         """The words that are added to the name of the method."""
         return "" if self.clusters is None else " by clusters"
 
-    def placements(self, scores: np.ndarray) -> AreaUnderCurve:
-        """The placement values of one rule."""
+    @property
+    def shares(self) -> np.ndarray:
+        """The weight of each row among those of its class, (T,)."""
+        shares = np.ones(len(self.labels))
+        for members in (self.labels == 1, self.labels != 1):
+            if self.clusters is not None and self.clusters.weight == "group":
+                # Every cluster with rows of a class has the same weight in that class.
+                index = self.clusters.groups.index[members]
+                shares[members] = 1 / np.bincount(index)[index]
+            shares[members] /= shares[members].sum()
+        return shares
+
+    def influence(self, scores: np.ndarray, *, paired: bool = False) -> Influence:
+        """On the AUCs of scores (L, T); of two rules first on the difference, where `paired`."""
+        weights_of_clusters: tuple[np.ndarray, ...] = ()
         if self.clusters is None:
-            return placements(self.labels, scores)
-        equal = self.clusters.weight == "group"
-        return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
+            placed = placements(self.labels, scores)
+        else:
+            weights_of_clusters = self.shares, self.clusters.groups.index
+            placed = weighted_placements(self.labels, scores, weights_of_clusters[0])
+        if paired:
+            placed = np.stack([placed[0] - placed[1], *placed])
+        return influence_on_areas(self.labels, placed, *weights_of_clusters)
+
+    def df(self, influence: Influence) -> np.ndarray:
+        """Degrees of freedom (L,); NaN of independent rows, whose reference is the normal."""
+        no_df = np.full(len(influence.estimates), math.nan)
+        return no_df if self.clusters is None else influence.welch
 
 
 def unknown(observed: LossDifference) -> list[float]:
@@ -109,14 +127,32 @@ def unknown(observed: LossDifference) -> list[float]:
 
 
 def area_table(
-    names: Sequence[Any], learner_areas: Sequence[Area], by_logit: bool, tested: TestedLabels
+    names: Iterable[str],
+    areas: Iterable[tuple[float, float, float]],
+    *,
+    by_logit: bool,
+    known: bool,
+    rules: Sequence[Pivot | None] = (),
 ) -> dict[str, tuple[Any, ...]]:
-    """The AUC of each rule, without an error if there are too few observations."""
-    table = auc_table(names, learner_areas, by_logit=by_logit)
-    if tested.status == "ok":
-        return table
-    unknown = (math.nan,) * len(learner_areas)
-    return {**table, "se": unknown, "conf_low": unknown, "conf_high": unknown}
+    """The AUC of each rule by its estimate, variance and df, with its error and 95% interval.
+
+    Errors are unknown with too few observations. AUCs that have `rules` have intervals alone.
+    """
+    columns = []
+    for (estimate, variance, df), rule in zip_longest(areas, rules):
+        se, interval = math.nan, (math.nan, math.nan)
+        if rule is not None:
+            interval = rule.interval("two-sided", TABLE_ALPHA)
+        elif known:
+            se = math.sqrt(variance)
+            if by_logit and se > 0:
+                interval = on_logit(estimate, se, df).interval("two-sided", TABLE_ALPHA)
+            else:
+                reference = reference_of(df)
+                interval = wald_interval(estimate, se, reference, df, "two-sided", TABLE_ALPHA)
+        columns.append((estimate, se, *interval))
+    titles = ("estimate", "se", "conf_low", "conf_high")
+    return {"learner": tuple(names), **dict(zip(titles, zip(*columns, strict=True), strict=True))}
 
 
 def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:
@@ -144,32 +180,30 @@ def joint_test(
     losses: Losses, names: tuple[str, ...], tested: TestedLabels, estimand: str
 ) -> JointResult:
     """The test that the AUCs of these rules are equal, all at once; see `DeLongTest.joint`."""
-    rows = [losses.known_values[losses.number_of(name)] for name in names]
-    placements_of_learners = [] if tested.few else [tested.placements(row) for row in rows]
-    equality_test = (
-        equality(placements_of_learners) if tested.status == "ok" else Equality(math.nan, 0, False)
-    )
     k, status = len(names), tested.status
-    if status == "ok" and equality_test.differ:
+    estimates, covariance = np.full(k, math.nan), np.full((k, k), math.nan)
+    equality = Equality(math.nan, 0, False)
+    if not tested.few:
+        rows = [losses.number_of(name) for name in names]
+        influence = tested.influence(losses.known_values[rows])
+        estimates, covariance = influence.estimates, influence.covariance
+        equality = Equality.of(influence) if status == "ok" else equality
+    if status == "ok" and equality.differ:
         status = (
             "degenerate: a difference of AUCs has no error, for example if a rule ranks perfectly "
             "or does not rank at all; leave this rule out, or test more observations"
         )
-    elif status == "ok" and not equality_test.df:
+    elif status == "ok" and not equality.df:
         status = (
             "degenerate: all learners rank observations the same, so there is no difference to test"
         )
     return JointResult(
         learners=names,
-        estimates=tuple(learner_placements.mean for learner_placements in placements_of_learners)
-        if placements_of_learners
-        else (math.nan,) * k,
-        covariance=covariance(placements_of_learners)
-        if placements_of_learners
-        else np.full((k, k), math.nan),
-        statistic=equality_test.statistic,
-        df=equality_test.df,
-        pvalue=equality_test.pvalue,
+        estimates=tuple(estimates.tolist()),
+        covariance=covariance,
+        statistic=equality.statistic,
+        df=equality.df,
+        pvalue=equality.pvalue,
         method="DeLong joint test of several AUCs" + tested.by_clusters,
         estimand=estimand,
         status=status,

@@ -11,9 +11,8 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.fixed_rules import share_difference
+from ucvtest.methods.classical.error_rates import marks_rows, share_difference
 from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
-from ucvtest.methods.classical.shares_of_rules import marks_rows
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 
@@ -31,12 +30,13 @@ def several_rules(
     # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None
     clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
-    if clusters is None:
-        covariance = np.cov(values) / values.shape[1]
-    else:
-        covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
+    units = values
+    if clusters is not None:
+        units = np.stack([clusters.values(row) for row in values])
         if marks_rows(losses, clusters):
             pairs = _shares_in_pairs(values, clusters)
+    # In these very digits: which draws belong to equal variances depends on the last one.
+    covariance = np.cov(units) / units.shape[1]
     results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
     if losses.metric.linearised or losses.weighted:
         joint_estimates = _with_statistics_of_rules(results, joint_estimates)

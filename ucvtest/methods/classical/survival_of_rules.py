@@ -4,7 +4,6 @@ There is one rule or two, on a test set or out of fold. Observations are rows or
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,17 @@ from ucvtest.data.groups import Clusters
 from ucvtest.inference.status import no_value_in_words
 from ucvtest.losses.linearised import folds_where_tested
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.fixed_rules import LinearisedRules, same_influence
-from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.methods.classical.fixed_rules import LinearisedRules
 from ucvtest.metrics.smooth import linearised
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import PairsOfSets
-from ucvtest.stats.interval_rules import StudentRule
-from ucvtest.stats.intervals import MovedT
-from ucvtest.stats.linearised import variance_of_mean
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.influence import variance_of_mean
+from ucvtest.stats.pivots import Pivot, on_logit
 from ucvtest.stats.wald import wald_interval
 
-ROUNDING = 1e-13
-"""A spread of linearised values up to this value is rounding error."""
 
-LEAST = 1e-15
-"""Estimates up to this value are 0."""
-
-
-@dataclass(frozen=True)
 class SurvivalOfRules(LinearisedRules):
     """A survival metric of one learner, or its difference between two, from risks of rows."""
-
-    @property
-    def estimate(self) -> float:
-        """The metric, or its difference; NaN if it has no value.
-
-        Rounding does not move it out of its range, nor away from 0.
-        """
-        metric_range = range_of(self._metric)
-        lower_bound, upper_bound = (
-            difference_range(metric_range) if self.observed.paired else metric_range
-        )
-        clipped_mean = float(np.clip(self.observed.values.mean(), lower_bound, upper_bound))
-        return 0.0 if abs(clipped_mean) <= LEAST else clipped_mean
 
     @property
     def variance(self) -> float:
@@ -61,28 +37,25 @@ class SurvivalOfRules(LinearisedRules):
         if index is None or single or not self._metric.compares_pairs or np.isnan(values).any():
             return super().variance
         losses = observed.losses
-        assert losses.predictions is not None
         pairs_of_sets = self._metric.in_sets(losses.tested_times)
         assert isinstance(pairs_of_sets, PairsOfSets)
         folds = folds_where_tested(observed.design, losses.function_of_means)
-        for sign, place in zip((1, -1), (observed.learner, observed.other), strict=True):
-            if place is not None:
-                risks = losses.predictions[place]
-                values = values - sign * pairs_of_sets.half_within(risks, folds, index)
+        for sign, risks in zip((1, -1), self._predictions, strict=False):
+            values = values - sign * pairs_of_sets.half_within(risks, folds, index)
         return variance_of_mean(values, index)
 
-    def rule(self, null_value: float) -> StudentRule | None:
+    def rule(self, null_value: float) -> Pivot | None:
         """The rule behind p-value and interval; None for the estimate and its standard error."""
         if self.observed.paired or not self._metric.compares_pairs or self.status != "ok":
             return None
-        return LogitT(self.estimate, math.sqrt(self.variance), self.df, null_value)
+        return on_logit(self.estimate, math.sqrt(self.variance), self.df, null_value)
 
     def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
         """The limits for n independent rows like these."""
         assert self.index is None
         se = math.sqrt(self.variance * len(self.observed.values) / n)
         ranks = self._metric.compares_pairs and not self.observed.paired
-        rule = LogitT if ranks else MovedT
+        rule = on_logit if ranks else Pivot
         return rule(self.estimate, se, n - 1).interval("two-sided", alpha)
 
     @property
@@ -93,39 +66,25 @@ class SurvivalOfRules(LinearisedRules):
     @property
     def notes(self) -> tuple[str, ...]:
         """The rule in words."""
-        metric_in_words = self.observed.losses.in_words
-        scale = ", and the interval is on the logit scale" * (self.rule(math.nan) is not None)
-        listed = [
-            f"The standard error is that of linearised values of {metric_in_words}{scale}.",
-            self._metric.remark,
-        ]
-        if self.index is not None:
-            listed.append("All rows have the same weight, and clusters are independent.")
-        return tuple(listed)
+        rule_in_words, *note_on_clusters = super().notes
+        return (rule_in_words, self._metric.remark, *note_on_clusters)
+
+    @property
+    def _rule_in_words(self) -> str:
+        scale = ", and the interval is on the logit scale." * (self.rule(math.nan) is not None)
+        return super()._rule_in_words if not scale else super()._rule_in_words[:-1] + scale
 
     @property
     def status(self) -> str:
         """The status if there is no estimate, or if nothing varies."""
-        metric_in_words = self._metric.in_words
         if math.isnan(self.estimate):
             return no_value_in_words(self.observed)
-        spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
-        if spread > ROUNDING or self.observed.identical:
-            return "ok"
-        if self._metric.compares_pairs and not self.observed.paired:
+        if self._metric.compares_pairs and super().status != "ok" and not self.observed.paired:
             return (
-                f"degenerate: every pair that counts for {metric_in_words} is in the same order, "
-                "or a tie, which leaves no variance to estimate; test more observations"
+                f"degenerate: every pair that counts for {self._metric.in_words} is in the same "
+                "order, or a tie, which leaves no variance to estimate; test more observations"
             )
-        return same_influence(self.observed)
-
-    # -------------------------------------------------------------------------------- the parts
-
-    @property
-    def _metric(self) -> SurvivalMetric:
-        metric = self.observed.losses.metric
-        assert isinstance(metric, SurvivalMetric)
-        return metric
+        return super().status
 
 
 def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[str]:
@@ -148,9 +107,7 @@ def turned_risks(observed: LossDifference, clusters: Clusters | None) -> list[st
     )
     sign = 1 if metric.greater_is_better else -1
     notes: list[str] = []
-    for place in (observed.learner, observed.other):
-        if place is None:
-            continue
+    for place in observed.places:
         gained = sign * (_turned_values(losses, place) - losses.known_values[place])
         se = math.sqrt(variance_of_mean(gained, units))
         df = float(units.max())

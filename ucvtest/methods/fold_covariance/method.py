@@ -182,7 +182,7 @@ class FoldCovarianceTest(HypothesisTest):
         question, scheme = self.question, self._scheme
         method_settings = scheme.settings | options.settings | question.seed_settings(execution)
         return answer_from(
-            estimate(question, scheme, options, execution),
+            *estimate(question, scheme, options, execution),
             scheme.estimator,
             estimand=self.estimand,
             settings=method_settings,

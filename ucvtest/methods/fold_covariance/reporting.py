@@ -1,20 +1,19 @@
 """The result of `FoldCovarianceTest`: status, diagnostics, tables, pictures, notes."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.words import arg
+from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.quantity import Quantity
 from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
-from ucvtest.methods.fold_covariance.decomposition import Decomposition
-from ucvtest.methods.fold_covariance.estimation import FoldCovarianceEstimates
+from ucvtest.methods.fold_covariance.estimation import Decomposition
 from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.wording import SAME_LOSSES, no_spread
@@ -48,24 +47,24 @@ NO_ASSUMPTION = (
 
 
 def answer_from(
-    estimates: FoldCovarianceEstimates,
+    decompositions: Sequence[Decomposition],
+    source: LossSource,
     estimator: Estimator,
     *,
     estimand: str,
     settings: Mapping[str, Any],
 ) -> Answer:
-    """The answer of a test."""
-    decomposition, source = estimates.decomposition, estimates.source
+    """The answer of a test; each of two learners alone is under the same assumption."""
+    decomposition, *of_learners = decompositions
     status = _status(decomposition, identical=source.identical, paired=source.paired)
-    # Of each of two learners alone, from its losses (R, n), under the same assumption.
-    learner_decompositions = [replace(decomposition, e=e) for e in estimates.learner_losses]
     pictures = {
         "admissible": _admissible_picture(decomposition),
         "sensitivity": _sensitivity_picture(decomposition),
     }
+    assumes = not math.isnan(decomposition.rho)
     return Answer.of_tested(
         decomposition.studentised(decomposition.variance(decomposition.rho), status),
-        [(own.mean, own.variance(own.rho)) for own in learner_decompositions],
+        [(own.mean, own.variance(own.rho)) for own in of_learners],
         method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
         estimand=estimand,
         n_fits=source.n_fits,
@@ -74,7 +73,7 @@ def answer_from(
         notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts)),
         tables=_tables(decomposition),
         pictures={kind: picture for kind, picture in pictures.items() if picture is not None},
-        assumption=_assumption(decomposition),
+        assumption=f"rho = {decomposition.rho:.3g}" if assumes else None,
     )
 
 
@@ -100,24 +99,17 @@ def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> s
     return "ok"
 
 
-def _assumption(decomposition: Decomposition) -> str | None:
-    """The assumption of the test, for the verdict."""
-    return None if math.isnan(decomposition.rho) else f"rho = {decomposition.rho:.3g}"
-
-
 def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
     """The moments, the variances, and the covariances under the assumption."""
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
+    moments = {name: x for name, x in decomposition.moments.items() if name != "mean"}
     values: dict[str, Any] = {
-        **{name: _marked(name, moment) for name, moment in decomposition.moments.items()},
+        **{name: _marked(name, moment) for name, moment in moments.items()},
         "lambda3": quantity.square(math.nan),
         "variance_independent": quantity.square(decomposition.independent),
         "admissible_low": quantity.square(decomposition.admissible[0]),
         "admissible_high": quantity.square(decomposition.admissible[1]),
         "rho": decomposition.rho,
-    }
-    del values["mean"]
-    values |= {
         "rho_flip": decomposition.rho_flip,
         "sigma_squared": quantity.square(sigma_squared),
         "omega": quantity.square(omega),
@@ -201,35 +193,20 @@ def _admissible_picture(decomposition: Decomposition) -> Picture | None:
     lowest = (slope - 1 / (n - m)) / (1 + slope + (m - 1) / (n - m))
     highest = max(1 - 4 * decomposition.lambda1 / decomposition.width**2, 0.0)
     line = np.array([max(lowest, smallest_omega), highest])
+    around = np.concatenate([omega_range, omega_range[::-1]])
     layers = [
-        Layer(
-            "area",
-            np.concatenate([omega_range, omega_range[::-1]]),
-            np.concatenate([below, above[::-1]]),
-            label="possible",
-        ),
-        Layer(
-            "line",
-            line,
-            line - slope * (1 - line),
-            label="compatible with the losses",
-            role="other",
-        ),
+        Layer("area", around, np.concatenate([below, above[::-1]]), label="possible"),
+        Layer("line", line, line - slope * (1 - line), "compatible with the losses", "other"),
     ]
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     if sigma_squared > 0:
-        layers.append(
-            Layer(
-                "points",
-                omega / sigma_squared,
-                gamma / sigma_squared,
-                label=f"rho = {decomposition.rho:.3g}",
-                role="estimate",
-            )
+        point, label = (
+            (omega / sigma_squared, gamma / sigma_squared),
+            f"rho = {decomposition.rho:.3g}",
         )
-    layers.append(
-        Layer("horizontal", y=0.0, label="gamma = 0, as the naive variance assumes", role="null")
-    )
+        layers.append(Layer("points", *point, label=label, role="estimate"))
+    zero = "gamma = 0, as the naive variance assumes"
+    layers.append(Layer("horizontal", y=0.0, label=zero, role="null"))
     return Picture(
         "omega / sigma^2 (covariance within a fold)",
         "gamma / sigma^2 (covariance between folds)",
@@ -320,32 +297,21 @@ def _rho_notes(decomposition: Decomposition) -> list[str]:
 
 
 def _special_notes(decomposition: Decomposition) -> list[str]:
-    notes = []
-    if decomposition.n_folds == decomposition.n_obs:
-        notes.append(
-            "Leave-one-out: there are no pairs within folds, so s2, omega and lambda1 do not exist."
-        )
-    if decomposition.n_folds == 2:
-        notes.append(
-            "Two folds: the learning sets are disjoint, but gamma is not zero, because each is the "
-            "test set of the other; one degree of freedom is left."
-        )
+    """The notes that apply to some folds only."""
     smallest, largest = min(decomposition.fold_sizes), max(decomposition.fold_sizes)
-    if smallest < largest:
-        notes.append(
-            f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
-            "more or one fewer observation in the learning set is assumed not to change the "
-            "variances."
-        )
-    if decomposition.jackknife:
-        notes.append(
-            "The losses of the jackknife can have a negative covariance within folds, which "
-            "makes more variances possible than for cross-validation."
-        )
-    if decomposition.n_repeats > 1:
-        notes.append(
-            f"Mean of {decomposition.n_repeats} repetitions: moments are averaged, and the "
-            "variance of the estimate is that of one repetition minus "
-            f"{decomposition.reduction:.3g}, estimated from the variance between repetitions."
-        )
-    return notes
+    special = {
+        "Leave-one-out: there are no pairs within folds, so s2, omega and lambda1 do not "
+        "exist.": decomposition.n_folds == decomposition.n_obs,
+        "Two folds: the learning sets are disjoint, but gamma is not zero, because each is the "
+        "test set of the other; one degree of freedom is left.": decomposition.n_folds == 2,
+        f"Folds have {smallest} or {largest} observations and are weighted accordingly; one more "
+        "or one fewer observation in the learning set is assumed not to change the "
+        "variances.": smallest < largest,
+        "The losses of the jackknife can have a negative covariance within folds, which makes "
+        "more variances possible than for cross-validation.": decomposition.jackknife,
+        f"Mean of {decomposition.n_repeats} repetitions: moments are averaged, and the variance "
+        "of the estimate is that of one repetition minus "
+        f"{decomposition.reduction:.3g}, estimated from the variance between "
+        "repetitions.": decomposition.n_repeats > 1,
+    }
+    return [note for note, applies in special.items() if applies]

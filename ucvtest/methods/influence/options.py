@@ -421,19 +421,14 @@ class InfluenceOptions(Options):
         learners = tuple(problem.learners.values())
         needed_fits = self.least_fits(layout, len(learners))
         if affordable_fits < needed_fits:
-            raise too_few_seconds(
-                self.max_seconds,
-                affordable_fits,
-                needed_fits,
-                layout.fewest_repeats(self.scheme)[1],
-            )
+            purpose = layout.fewest_repeats(self.scheme)[1]
+            raise too_few_seconds(self.max_seconds, affordable_fits, needed_fits, purpose)
         return self.within_fits(layout, learners, affordable_fits)
 
     @property
     def budget(self) -> dict[str, Any]:
         """The limits on the repeats, for the settings of a result; empty without limits."""
-        bounds = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
-        return {name: value for name, value in bounds.items() if value is not None}
+        return {name: x for name in ("max_fits", "max_seconds") if (x := getattr(self, name))}
 
 
 def response_of_units(problem: Problem) -> np.ndarray:

@@ -65,10 +65,7 @@ def answer_from(
     """The answer of a test."""
     scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
     studied = study_variances(hypothesis, layout, scheme, estimates)
-    table = variance_table(
-        (name, studied_variance.mc_se, studied_variance.test)
-        for name, studied_variance in studied.items()
-    )
+    table = variance_table((name, mc_se, test) for name, (test, mc_se) in studied.items())
     tested = not math.isnan(hypothesis.null_value)
     by_pairs = scheme == "bootstrap" and layout.ranks_pairs
     scheme_words = "leave-pair-out bootstrap" if by_pairs else SCHEME_WORDS[scheme]
@@ -128,8 +125,8 @@ def _diagnostics(
         "term_2": quantity.change(influence.second),
         "term_3": quantity.change(influence.third),
         **{
-            f"variance_{name}": quantity.square(studied_variance.test.variance)
-            for name, studied_variance in studied.items()
+            f"variance_{name}": quantity.square(test.variance)
+            for name, (test, _) in studied.items()
         },
         **source.ties,
     }
@@ -144,23 +141,20 @@ def _diagnostics(
 
 def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[dict[str, Any]]:
     """The rows of `InfluenceFunctionTest.compare_variances` for one scheme."""
-    rows = []
-    for name, studied_variance in studied.items():
-        low, high = studied_variance.test.interval()
-        rows.append(
-            {
-                "scheme": scheme,
-                "variance": name,
-                "estimate": quantity.value(studied_variance.test.estimate),
-                "sd": quantity.spread(math.sqrt(studied_variance.test.variance)),
-                "conf_low": quantity.value(low),
-                "conf_high": quantity.value(high),
-                "pvalue": studied_variance.test.pvalue,
-                "n_fits": n_fits,
-                "status": studied_variance.test.status,
-            }
-        )
-    return rows
+    return [
+        {
+            "scheme": scheme,
+            "variance": name,
+            "estimate": quantity.value(test.estimate),
+            "sd": quantity.spread(math.sqrt(test.variance)),
+            "conf_low": quantity.value(test.interval()[0]),
+            "conf_high": quantity.value(test.interval()[1]),
+            "pvalue": test.pvalue,
+            "n_fits": n_fits,
+            "status": test.status,
+        }
+        for name, (test, _) in studied.items()
+    ]
 
 
 def _notes(

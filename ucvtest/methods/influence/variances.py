@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ucvtest.kernels.influence.estimate import Influence, ad_hoc_by_repetition
 from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
 from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import Folds
+from ucvtest.stats.influence import welch
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.wald import reference_of
 
@@ -31,8 +33,7 @@ JACKKNIFES = ("jackknife", "share")
 """Variances for small samples."""
 
 
-@dataclass(frozen=True)
-class _Variance:
+class _Variance(NamedTuple):
     """A variance and its Monte-Carlo standard error; NaN if it is not known.
 
     `df` are degrees of freedom for Student's t; NaN for the normal distribution.
@@ -43,8 +44,7 @@ class _Variance:
     df: float = math.nan
 
 
-@dataclass(frozen=True)
-class Studied:
+class Studied(NamedTuple):
     """The test that a variance gives, and the Monte-Carlo error of the variance, NaN for none."""
 
     test: Studentised
@@ -81,18 +81,13 @@ def own_values(
     """The estimates of each of two learners alone, with their squared errors by that variance."""
     if not estimates.source.paired:
         return []
-    hypothesis = Hypothesis(math.nan, "two-sided")
-    studied_learners = [
-        study_variances(
-            hypothesis,
-            layout,
-            options.scheme,
-            replace(estimates, influence=influence, shares=estimates.shares[k : k + 1]),
-        )
-        for k, influence in enumerate(estimates.learner_influences, start=1)
-    ]
-    tests = [studied[options.variance].test for studied in studied_learners]
-    return [(test.estimate, test.se**2) for test in tests]
+    hypothesis, own = Hypothesis(math.nan, "two-sided"), []
+    for k, influence in enumerate(estimates.learner_influences, start=1):
+        alone = replace(estimates, influence=influence, shares=estimates.shares[k : k + 1])
+        studied = study_variances(hypothesis, layout, options.scheme, alone)
+        test = studied[options.variance].test
+        own.append((test.estimate, test.se**2))
+    return own
 
 
 def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:
@@ -120,10 +115,7 @@ def _variances(layout: Layout, scheme: str, estimates: InfluenceEstimates) -> di
         variances |= _ad_hoc_variances(ad_hoc, influence.rows, resamples)
     if scheme == "leave_one_out":
         # Nothing was drawn.
-        return {
-            name: _Variance(sampled_variance.variance, 0.0)
-            for name, sampled_variance in variances.items()
-        }
+        return {name: _Variance(of_all.variance, 0.0) for name, of_all in variances.items()}
     return variances
 
 
@@ -141,15 +133,8 @@ def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) 
         of_class = repaired.of_class(members)
         free = of_class.variance - of_class.mc_bias_variance
         by_class.append(free if free > 0 else of_class.variance)
-    total = sum(by_class)
-    squares = sum(
-        class_influence**2 / (len(members) - 1)
-        for class_influence, members in zip(by_class, layout.classes, strict=True)
-    )
-    if not squares > 0:
-        return _Variance(total, repaired.mc_se_variance)
-    df = float(np.clip(total**2 / squares, 1, layout.n_obs - len(layout.classes)))
-    return _Variance(total, repaired.mc_se_variance, df)
+    df = welch(np.array(by_class), np.array([len(members) - 1 for members in layout.classes]))
+    return _Variance(sum(by_class), repaired.mc_se_variance, float(df))
 
 
 def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Variance:
@@ -169,11 +154,10 @@ def _ad_hoc_variances(
     folds = rows.reshape(-1, *resamples.n_tested_folds)
     overall = folds.reshape(len(folds), -1) @ resamples.fold_shares
     by_repeat = ad_hoc_by_repetition(folds, overall)
-    estimates = {}
-    for name in names:
-        values = by_repeat[name]
-        estimates[name] = _Variance(float(values.mean()), mean_error(values))
-    return estimates
+    return {
+        name: _Variance(float(by_repeat[name].mean()), mean_error(by_repeat[name]))
+        for name in names
+    }
 
 
 # ---------------------------------------------------------------------------------- status

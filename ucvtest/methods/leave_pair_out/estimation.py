@@ -10,12 +10,12 @@ import numpy as np
 from ucvtest.codes.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
 from ucvtest.common.execution import Execution
 from ucvtest.inference.question import Question
-from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, check_enumeration
 from ucvtest.methods.leave_pair_out.pair_errors import (
     FITTING,
     PairErrors,
+    cluster_errors,
     given_errors,
     pair_errors,
 )
@@ -72,9 +72,7 @@ def estimate(
     n_wrong, tied = _count(errors, labels[None], execution)
     seconds = time.perf_counter() - clock_start
     n_errors = float(n_wrong[0] + tied[0] / 2)
-    n_labelings = 1
-    nulls: Mapping[str, NullDistribution] = {}
-    sequence = None
+    n_labelings, sequence, nulls = 1, None, dict[str, NullDistribution]()
     if permuted:
         if not execution.progress.duration_announced:
             announce(errors, labels, options, seconds, learner, execution)
@@ -87,13 +85,16 @@ def estimate(
     elif options.pvalue == "wmw":
         nulls = {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
     elif options.pvalue == "empirical":
-        n_negative, n_positive = sizes.n_negative, sizes.n_positive
-        generator = execution.generator
-        nulls = simulated_nulls(n_negative, n_positive, options.n_simulations, generator)
-    n_ties = round(float(tied[0]))
-    ties = dict(errors.ties)
+        classes = sizes.n_negative, sizes.n_positive
+        nulls = simulated_nulls(*classes, options.n_simulations, execution.generator)
     return LeavePairOutEstimates(
-        n_errors, n_ties, n_labelings, nulls, errors.error_method, ties, sequence
+        n_errors=n_errors,
+        n_ties=round(float(tied[0])),
+        n_labelings=n_labelings,
+        nulls=nulls,
+        computed_by=errors.error_method,
+        ties=dict(errors.ties),
+        sequence=sequence,
     )
 
 
@@ -105,19 +106,17 @@ def _permutations(
     execution: Execution,
 ) -> tuple[NullDistribution, SequentialPvalue | None]:
     """Errors under permuted labels; errors of the observed labels are already counted."""
-    size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
-    exact = options.n_permutations == "exact"
+    size = execution.batch_size or LABELINGS_PER_BATCH
+    exact, stopping = options.n_permutations == "exact", None
     if exact:
         batches = _all_labelings(labels, size, errors.exchangeable)
-        stopping = None
     else:
         n_drawn = int(options.n_permutations)
         # Without enough such errors, the sequence ends with the last draw.
-        stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
+        stop_after = options.stop_after or n_drawn + 1
         at_once = 1 if options.stop_after and errors.one_by_one else size
         stopping = BatchSizes(n_drawn, stop_after, size, at_once)
-        rng = execution.generator
-        batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
+        batches = _random_labelings(labels, stopping, execution.generator, errors.exchangeable)
     counted = []
     for labelings in batches:
         n_wrong, tied = _count(errors, labelings, execution)

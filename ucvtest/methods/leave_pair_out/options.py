@@ -111,12 +111,10 @@ class LeavePairOutOptions(Options):
         assert self.max_seconds is not None
         least_labelings = 2 if self.pvalue == "permutation" else 1
         if labelings < least_labelings:
-            permuted = ", and permuted ones the same number each" if least_labelings == 2 else ""
-            instead = (
-                f"{arg('pvalue', 'supremum', 'wmw')}, which do not permute labels, "
-                if least_labelings == 2
-                else ""
-            )
+            permuted = instead = ""
+            if least_labelings == 2:
+                permuted = ", and permuted ones the same number each"
+                instead = f"{arg('pvalue', 'supremum', 'wmw')}, which do not permute labels, "
             workers = f"{arg('n_jobs')}, " if has("n_jobs") else ""
             raise ValueError(
                 f"{arg('max_seconds', self.max_seconds)} is not enough: the observed labels need "

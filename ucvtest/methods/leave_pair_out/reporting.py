@@ -192,13 +192,9 @@ def _tables(
         }
     }
     if options.pvalue == "empirical":
-        tables["Simulated settings"] = {
-            "setting": tuple(estimates.nulls),
-            "pvalue": tuple(
-                null_distribution.pvalue(estimates.n_errors)
-                for null_distribution in estimates.nulls.values()
-            ),
-        }
+        pvalues = [null.pvalue(estimates.n_errors) for null in estimates.nulls.values()]
+        simulated = {"setting": tuple(estimates.nulls), "pvalue": tuple(pvalues)}
+        tables["Simulated settings"] = simulated
     return tables
 
 

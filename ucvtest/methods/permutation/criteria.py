@@ -24,9 +24,14 @@ from ucvtest.kernels.permutation import (
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.methods.permutation.losses_of_labels import losses_by_labels
-from ucvtest.methods.permutation.optimism import find_smoother, has_closed_form, optimism
-from ucvtest.methods.permutation.permuted_labels import Labelings, labelings_of
+from ucvtest.methods.permutation.labelings import (
+    Labelings,
+    find_smoother,
+    has_closed_form,
+    labelings_of,
+    losses_by_labels,
+    optimism,
+)
 from ucvtest.metrics.loss import Loss
 
 Criterion = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]

@@ -11,9 +11,8 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import rounds_within
 from ucvtest.learners.base import Learner
-from ucvtest.methods.permutation.optimism import Optimism, find_smoother, optimism
+from ucvtest.methods.permutation.labelings import Batches, Optimism, find_smoother, optimism
 from ucvtest.methods.permutation.options import PermutationOptions
-from ucvtest.methods.permutation.permuted_labels import Batches
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.monte_carlo import BatchSizes, SequentialPvalue
 

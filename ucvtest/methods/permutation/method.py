@@ -11,8 +11,8 @@ from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
+from ucvtest.methods.permutation.labelings import labelings_of
 from ucvtest.methods.permutation.options import Options, PermutationOptions, check_response
-from ucvtest.methods.permutation.permuted_labels import labelings_of
 from ucvtest.methods.permutation.reporting import answer_from
 
 

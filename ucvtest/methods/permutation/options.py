@@ -12,7 +12,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import too_few_seconds
 from ucvtest.inference.options import FitOptions
 from ucvtest.kernels.permutation import Sampling
-from ucvtest.methods.permutation.permuted_labels import Labelings, labelings_of
+from ucvtest.methods.permutation.labelings import Labelings, labelings_of
 from ucvtest.stats.monte_carlo import check_stop_after, permutations_within
 
 LEAST_PERMUTATIONS = 2
@@ -95,10 +95,9 @@ class PermutationOptions(Options):
     @property
     def settings(self) -> dict[str, Any]:
         """As a result keeps them."""
-        settings = self.own
-        del settings["n_requested"], settings["labelings"]
-        unset = [name for name in ("stop_after", "max_seconds") if settings[name] is None]
-        return {name: value for name, value in settings.items() if name not in unset}
+        derived = ("n_requested", "labelings")
+        own = {name: x for name, x in self.own.items() if name not in derived}
+        return {name: x for name, x in own.items() if x is not None}
 
     def within(self, affordable_labelings: int) -> Self:
         """The options with the number of permutations that fits into the time."""

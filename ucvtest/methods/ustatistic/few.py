@@ -35,7 +35,7 @@ from ucvtest.methods.ustatistic.interval import Interval, never_negative
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.intervals import Shape
+from ucvtest.stats.pivots import Shape
 
 NOTABLE_SHARE = 0.5
 """Least share of the jackknife's variance, known not to be noise, for a note. In simulations, 2% of

@@ -21,8 +21,8 @@ from ucvtest.methods.ustatistic.run import Sums
 from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.working_point import WorkingPoint
-from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
+from ucvtest.stats.pivots import Pivot
 
 MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
@@ -43,7 +43,7 @@ class RowsAddedToTest:
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> MovedT:
+    ) -> Pivot:
         """The interval, by the variance of that name.
 
         The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
@@ -59,9 +59,8 @@ class RowsAddedToTest:
         variance = max(self.variances[name], 0.0)
         spread = n**2 * variance + n * mean**2 + (added * slopes**2).sum()
         se = math.sqrt(spread) / n_with_added
-        return MovedT(
-            float(centre), float(se), df, lower_bound, upper_bound, studentised.null_value
-        )
+        limits = {"least": lower_bound, "most": upper_bound}
+        return Pivot(float(centre), float(se), df, studentised.null_value, **limits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,8 @@ from ucvtest.kernels.ustatistic.rows import MOST_UNITS
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
-from ucvtest.stats.interval_rules import StudentRule
-from ucvtest.stats.intervals import HallT, MovedT, PlusFour, Shape
 from ucvtest.stats.jackknife import has_pair_effects
-from ucvtest.stats.scales import OnScaleT, RootOf, ScaleName
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Hall, Pivot, Shape, Stabilised, plus_four
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
@@ -111,7 +108,7 @@ class AddedRows(Protocol):
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> MovedT:
+    ) -> Pivot:
         """The interval, by the variance of that name."""
 
 
@@ -416,21 +413,15 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
         )
 
 
-def _plus_four(rule: Interval, studentised: Studentised, shape: Shape) -> PlusFour:
-    if rule.n_rows is None:
-        return PlusFour(
-            studentised.estimate,
-            studentised.se**2,
-            shape.n_obs,
-            studentised.null_value,
-            _df(studentised, shape),
-        )
-    # Four rows are added to as many independent ones as would have this variance (Korn and Graubard
-    # 1998): four clusters would move the estimate by more than its error.
-    spread = studentised.estimate * (1 - studentised.estimate)
-    effective = spread / studentised.se**2 if studentised.se > 0 else 0.0
-    n_rows = min(max(effective, shape.n_obs), rule.n_rows)
-    return PlusFour(
+def _plus_four(rule: Interval, studentised: Studentised, shape: Shape) -> Pivot:
+    n_rows: float = shape.n_obs
+    if rule.n_rows is not None:
+        # Four rows are added to as many independent ones as would have this variance (Korn and
+        # Graubard 1998): four clusters would move the estimate by more than its error.
+        spread = studentised.estimate * (1 - studentised.estimate)
+        effective = spread / studentised.se**2 if studentised.se > 0 else 0.0
+        n_rows = min(max(effective, shape.n_obs), rule.n_rows)
+    return plus_four(
         studentised.estimate,
         studentised.se**2,
         n_rows,
@@ -444,62 +435,51 @@ def _df(studentised: Studentised, shape: Shape) -> float:
     return shape.n_obs - 1.0 if math.isnan(studentised.df) else studentised.df
 
 
-def _stabilised(rule: Interval, studentised: Studentised, shape: Shape) -> StabilisedT:
+def _stabilised(rule: Interval, studentised: Studentised, shape: Shape) -> Stabilised:
     low, high = rule.range
-    return StabilisedT(
-        estimate=studentised.estimate,
-        se=studentised.se,
-        df=shape.n_obs - 1.0,
-        slope=shape.slope,
+    return Stabilised(
+        studentised.estimate,
+        studentised.se,
+        shape.n_obs - 1.0,
+        studentised.null_value,
         least=low,
         most=high,
-        null_value=studentised.null_value,
+        slope=shape.slope,
         slope_error=math.hypot(shape.slope_se, shape.slope_error),
     )
 
 
-def _hall(rule: Interval, studentised: Studentised, shape: Shape) -> HallT:
-    low, high = rule.range
-    return HallT(
-        estimate=studentised.estimate,
-        se=studentised.se,
-        df=shape.df,
-        n_obs=shape.n_obs,
-        skewness=shape.skewness,
-        least_above=LEAST_SKEWNESS if rule.name == "hall_floor" else -math.inf,
+def _hall(rule: Interval, studentised: Studentised, shape: Shape) -> Hall:
+    """Of a root by the limits of its square, whose skewness the shape has."""
+    root = rule.name == "root"
+    low, high = (0.0, math.inf) if root else rule.range
+    return Hall.of(
+        studentised.estimate,
+        studentised.se,
+        shape.df,
+        "square" if root else "identity",
+        null_value=studentised.null_value,
         least=low,
         most=high,
-        null_value=studentised.null_value,
-    )
-
-
-def _on_scale(rule: Interval, studentised: Studentised, shape: Shape) -> OnScaleT:
-    """By the standard error times the slope of the scale."""
-    name: ScaleName = rule.name  # type: ignore[assignment]
-    estimate = studentised.estimate
-    # The scale has infinite slope at the ends of what the metric can be.
-    distance = {"log": estimate, "log1m": 1 - estimate, "fisher": 1 - estimate**2}[name]
-    se = studentised.se / distance if distance > 0 else math.nan
-    return OnScaleT(estimate, se, _df(studentised, shape), name, studentised.null_value)
-
-
-def _root(rule: Interval, studentised: Studentised, shape: Shape) -> RootOf:
-    """By the limits of the square, whose standard error is that of the root times its slope."""
-    root = studentised.estimate
-    square = HallT(
-        estimate=root**2,
-        se=2 * root * studentised.se,
-        df=shape.df,
+        kind="root" if root else "hall",
         n_obs=shape.n_obs,
         skewness=shape.skewness,
-        least_above=LEAST_SKEWNESS,
-        least=0.0,
-        null_value=studentised.null_value**2,
+        least_above=-math.inf if rule.name == "hall" else LEAST_SKEWNESS,
     )
-    return RootOf(square)
 
 
-_RULES: Mapping[str, Callable[[Interval, Studentised, Shape], StudentRule]] = {
+def _on_scale(rule: Interval, studentised: Studentised, shape: Shape) -> Pivot:
+    return Pivot.of(
+        studentised.estimate,
+        studentised.se,
+        _df(studentised, shape),
+        rule.name,
+        null_value=studentised.null_value,
+        kind="t on a scale",
+    )
+
+
+_RULES: Mapping[str, Callable[[Interval, Studentised, Shape], Pivot]] = {
     "stabilised": _stabilised,
     "plus_four": _plus_four,
     "hall": _hall,
@@ -507,6 +487,6 @@ _RULES: Mapping[str, Callable[[Interval, Studentised, Shape], StudentRule]] = {
     "log": _on_scale,
     "log1m": _on_scale,
     "fisher": _on_scale,
-    "root": _root,
+    "root": _hall,
 }
 """Rules for means of losses: one more is one more entry here, in `IntervalName` and in `WORDS`."""

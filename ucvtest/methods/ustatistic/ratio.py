@@ -21,7 +21,7 @@ from ucvtest.methods.ustatistic.estimates import (
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.intervals import LogT, Shape
+from ucvtest.stats.pivots import Shape, on_log
 
 METHOD = "U-statistic test of the ratio of complete error estimates"
 NO_RATIO = "no ratio: the mean loss of a learner is 0; use the contrast 'difference'"
@@ -166,7 +166,7 @@ def _studentised(
         status=status,
     )
     tested = replace(log_scale, estimate=ratio, null_value=null)
-    return by_rule(tested, LogT(ratio, tested.se, df, null)) if status == "ok" else tested
+    return by_rule(tested, on_log(ratio, tested.se, df, null)) if status == "ok" else tested
 
 
 def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource) -> str:

@@ -13,19 +13,17 @@ from statsmodels.stats.weightstats import ttost_paired
 import ucvtest as uv
 from tests.support.results import ONE, RATIO, sample_result
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.intervals import HallT, LogT, PlusFour
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.pivots import Hall, Stabilised, on_log, on_logit, plus_four
 
 AUCS = sample_result(better="higher", estimate=0.02, se=0.03, estimand="difference of AUCs")
 RULES = (
     BinomialCounts(8, 40),
     PairedCounts(3, 7, 40),
-    PlusFour(0.2, 0.003, 60),
-    HallT(0.2, 0.05, 30.0, 60, 1.2, least=0.0),
-    LogitT(0.2, 0.05, 40.0),
-    LogT(0.9, 0.05, 30.0),
-    StabilisedT(-0.1, 0.04, 59.0, -2.0, -1.0, 1.0),
+    plus_four(0.2, 0.003, 60),
+    Hall(0.2, 0.05, 30.0, n_obs=60, skewness=1.2, least=0.0),
+    on_logit(0.2, 0.05, 40.0),
+    on_log(0.9, 0.05, 30.0),
+    Stabilised(-0.1, 0.04, 59.0, slope=-2.0, least=-1.0, most=1.0),
 )
 
 ESTIMATES = {"paired binomial": -0.1, "log t": 0.9, "stabilised t": -0.1}
@@ -73,7 +71,7 @@ def test_every_rule_decides_as_its_interval_does(rule):
         (replace(AUCS, estimate=-0.2), 0.05, -0.05, "fail"),
         (replace(AUCS, estimate=-0.02), 0.05, -0.05, "undecided"),
         (RATIO, 1.1, 1.1, "pass"),
-        (replace(RATIO, estimate=1.4, rule=LogT(1.4, 0.05, 30.0)), 1.1, 1.1, "fail"),
+        (replace(RATIO, estimate=1.4, rule=on_log(1.4, 0.05, 30.0)), 1.1, 1.1, "fail"),
         (sample_result(**ONE, null_value=0.2), 0.1, 0.3, "pass"),
         (sample_result(**ONE, null_value=0.9, better="higher"), 0.1, 0.8, "fail"),
     ],

@@ -9,7 +9,7 @@ from tests.support.samples import diabetes
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import hat_matrix, polynomial, ridge, smoother
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.permutation.optimism import find_smoother
+from ucvtest.methods.permutation.labelings import find_smoother
 
 
 def one_feature(n_obs=40):

@@ -9,9 +9,9 @@ from scipy.special import expit, logit
 
 import ucvtest as uv
 from tests.oracles import cv_auc as oracle
-from ucvtest.stats.fold_pairs import LabeledFolds
-from ucvtest.stats.logit import LogitT
-from ucvtest.stats.placements import placements
+from ucvtest.stats.fold_pairs import FoldAreas, LabeledFolds
+from ucvtest.stats.pivots import on_logit
+from ucvtest.stats.placements import influence_on_areas, placements
 
 RNG = np.random.default_rng(3)
 N = 24
@@ -62,7 +62,7 @@ def test_equals_the_paper_in_loops(n_repeats, grouped, paired):
     assert result.df == pytest.approx(df, rel=1e-10)
     assert result.reference == "t"
     if not paired:
-        expected = LogitT(np.mean(areas), math.sqrt(variance), df).interval("two-sided", 0.05)
+        expected = on_logit(np.mean(areas), math.sqrt(variance), df).interval("two-sided", 0.05)
         assert result.conf_int() == pytest.approx(expected, rel=1e-9)
 
 
@@ -93,18 +93,20 @@ def test_a_fold_that_is_one_cluster_has_the_spread_of_the_folds():
 
 def test_one_fold_of_all_observations_is_delongs_auc():
     # Whose placement values are checked against R's pROC.
-    a, b = (LabeledFolds(Y == 1, np.zeros((1, N), int)).pairs(each[:1]) for each in SCORES)
-    c, d = (placements(Y, each[0]) for each in SCORES)
+    one_fold = LabeledFolds(Y == 1, np.zeros((1, N), int))
+    a, b = (one_fold.influence(each[:1]) for each in SCORES)
+    c, d = (influence_on_areas(Y, placements(Y, each[:1])) for each in SCORES)
     for found, expected in ((a, c), (b, d), (a - b, c - d)):
-        assert found.mean == pytest.approx(expected.mean, rel=1e-12)
-        assert found.variance == pytest.approx(expected.variance, rel=1e-12)
+        assert found.estimates == pytest.approx(expected.estimates, rel=1e-12)
+        assert found.variances == pytest.approx(expected.variances, rel=1e-12)
 
 
 def test_infinite_scores_and_a_repeat_without_error():
     ranks = np.array([0, 1, 2, 2] * 6)
     infinite = np.array([-math.inf, 0, math.inf])[ranks]
     first, second = (
-        LabeledFolds(Y == 1, FOLDS[[0, 0]]).pairs(np.array([each, Y])) for each in (infinite, ranks)
+        FoldAreas.of(LabeledFolds(Y == 1, FOLDS[[0, 0]]).influence(np.array([each, Y])))
+        for each in (infinite, ranks)
     )
     assert math.isfinite(first.df)
     assert (first.mean, first.variance, first.df) == (second.mean, second.variance, second.df)

@@ -11,7 +11,6 @@ import pytest
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
-from ucvtest.stats.discordance import discordance
 from ucvtest.stats.exact import PairedCounts
 
 SIDES = ("two-sided", "less", "greater")
@@ -59,7 +58,8 @@ class TestValues:
         y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
         first = np.array([0, 1, 0, 0, 0, 1, 1, 0, 0, 0])
         second = np.array([0, 0, 1, 1, 0, 1, 1, 0, 0, 0])
-        assert discordance(first != y, second != y) == (4, 1, 2, 3)
+        table = fit(losses_of(first != y, second != y)).tables["Observations"]
+        assert (table["second right"], table["second wrong"]) == ((4, 1), (2, 3))
 
     @pytest.mark.requires_r
     @pytest.mark.parametrize("counts", [(794, 86, 150, 570), (9945, 25, 15, 15), (20, 2, 9, 4)])
@@ -101,16 +101,12 @@ class TestLevel:
         rng = np.random.default_rng(1)
         n, chance = 60, np.array([0.6, 0.15, 0.15, 0.1])
         counts = rng.multinomial(n, chance, size=4000)
-        pvalues = np.array([discordance(*_columns(row)).pvalue("two-sided") for row in counts])
+        pvalues = np.array([PairedCounts(b, c, n).pvalue(0, "two-sided") for _, c, b, _ in counts])
         # Exact and discrete: below 5%.
         share = (pvalues <= 0.05).mean()
         expected = _size(n, 0.3)
         assert expected < 0.05
         assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 4000)
-
-
-def _columns(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.repeat([0, 0, 1, 1], row), np.repeat([0, 1, 0, 1], row)
 
 
 def _size(n: int, share: float) -> float:

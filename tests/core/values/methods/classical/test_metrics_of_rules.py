@@ -10,7 +10,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles import intervals as papers
 from tests.oracles import metrics as oracle
-from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.pivots import plus_four
 from ucvtest.stats.wald import wald_pvalue
 
 TWO = {
@@ -241,7 +241,7 @@ def test_accuracy_has_the_interval_plus_four():
     metric = uv.metrics.Cells(np.trace, "share of right", limits=(0, 1))
     result = fitted(losses_of(y, a, metric=metric))
     errors = (y != a).mean()
-    rule = PlusFour(errors, np.var(y != a) / 59, 60)
+    rule = plus_four(errors, np.var(y != a) / 59, 60)
     low, high = rule.interval("two-sided", 0.05)
     # The gradient of an own metric is found by differences.
     assert result.conf_int() == pytest.approx((1 - high, 1 - low), abs=1e-11)

@@ -7,8 +7,8 @@ import pytest
 
 import ucvtest as uv
 from ucvtest.common.execution import Execution
-from ucvtest.methods.leave_pair_out.clusters import _OfFits, cluster_errors
 from ucvtest.methods.leave_pair_out.estimation import errors_for
+from ucvtest.methods.leave_pair_out.pair_errors import cluster_errors, errors_of_fits
 
 PATIENT = np.array([0, 1, 1, 1, 2, 3, 3, 4, 5, 5, 6])
 MIXED = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0])
@@ -73,7 +73,7 @@ def test_equals_refits_and_enumeration(y, weight):
 def test_closed_forms_equal_fits(learner, y, weight):
     test = made(y, learner, group_weight=weight)
     parts = (test.sample, test.learners[0], test.clusters)
-    closed, fits = cluster_errors(*parts), _OfFits(*parts, None)
+    closed, fits = cluster_errors(*parts), errors_of_fits(*parts, None)
     assert closed.error_method == "closed form"
     assert fits.error_method == "jitted fits"
     rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest.methods.permutation.permuted_labels import labelings_of
+from ucvtest.methods.permutation.labelings import labelings_of
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}

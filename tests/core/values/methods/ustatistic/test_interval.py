@@ -18,7 +18,7 @@ from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
-from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.pivots import plus_four
 
 BRIER = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))
 
@@ -165,7 +165,7 @@ def test_without_any_error_or_without_any_success(shift):
     result = uv.UStatisticTest(X, y, learner, null_value=0.5).fit(200, rng=0)
     assert (result.status, result.variance, result.se) == ("ok", 0.0, 0.0)
     assert result.estimate == (0.0 if shift > 0 else 1.0)
-    expected = PlusFour(result.estimate, 0.0, 24).interval("two-sided", 0.05)
+    expected = plus_four(result.estimate, 0.0, 24).interval("two-sided", 0.05)
     assert result.conf_int() == expected
     assert 0 < expected[1 if shift > 0 else 0] < 1
     assert result.pvalue < 0.001

@@ -5,37 +5,33 @@ import numpy as np
 import pytest
 
 from ucvtest.kernels.permutation import SAMPLINGS
-from ucvtest.methods.permutation.permuted_labels import (
-    all_labels,
-    draw_labels,
-    n_labelings,
-    reference_labels,
-)
+from ucvtest.methods.permutation.labelings import Labelings
 
 Y = np.array([2.0, 0.0, 1.0, 0.0, 2.0, 2.0])
 
 
-def everything(target, sampling, size):
-    labels, probability = zip(*all_labels(target, sampling, size), strict=True)
+def everything(labelings, size):
+    labels, probability = zip(*labelings.every(size), strict=True)
     return np.concatenate(labels), np.concatenate(probability)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_all_permutations_once(size):
-    labels, probability = everything(Y, "permutation", size)
+    labelings = Labelings(Y)
+    labels, probability = everything(labelings, size)
     expected = Counter(itertools.permutations(Y.tolist()))
     assert set(map(tuple, labels.tolist())) == set(expected)
-    assert len(labels) == n_labelings(Y, "permutation") == len(expected) == 60
+    assert len(labels) == labelings.number == len(expected) == 60
     np.testing.assert_allclose(probability, 1 / 60)
 
 
 @pytest.mark.parametrize("sampling", ["bootstrap", "rademacher"])
 def test_all_drawings_with_their_probability(sampling):
-    target = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
-    reference = reference_labels(target, sampling)
+    labelings = Labelings(np.array([0.0, 1.0, 1.0, 0.0, 1.0]), sampling)
+    reference = labelings.reference
     counts = Counter(itertools.product(reference.tolist(), repeat=5))
-    labels, probability = everything(target, sampling, 10)
-    assert len(labels) == n_labelings(target, sampling) == len(counts) == 32
+    labels, probability = everything(labelings, 10)
+    assert len(labels) == labelings.number == len(counts) == 32
     for row, share in zip(labels.tolist(), probability, strict=True):
         assert share == pytest.approx(counts[tuple(row)] / len(reference) ** 5)
 
@@ -43,16 +39,15 @@ def test_all_drawings_with_their_probability(sampling):
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_draws_do_not_depend_on_how_many_are_asked_for(sampling):
     def draw(sizes):
-        rng = np.random.default_rng(5)
-        target = (Y > 0) * 1.0
-        return np.vstack([draw_labels(rng, target, sampling, size) for size in sizes])
+        rng, labelings = np.random.default_rng(5), Labelings((Y > 0) * 1.0, sampling)
+        return np.vstack([labelings.draw(rng, size) for size in sizes])
 
     np.testing.assert_array_equal(draw([9]), draw([2, 3, 4]))
 
 
 def test_what_is_drawn():
     rng, target = np.random.default_rng(0), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-    drawn = {each: draw_labels(rng, target, each, 4000) for each in SAMPLINGS}
+    drawn = {each: Labelings(target, each).draw(rng, 4000) for each in SAMPLINGS}
     assert (drawn["permutation"].sum(axis=1) == 4).all()
     # Five standard errors of 20 000 independent labels.
     assert abs(drawn["bootstrap"].mean() - 0.8) < 5 * np.sqrt(0.16 / 20_000)
