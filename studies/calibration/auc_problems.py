@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problems import SEED, SIMULATED, Problem, normal_classes
+from studies.calibration.problem import SEED, SIMULATED, Problem, normal_classes
 
 HALVES = ((0, 1), (2, 3))
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problems import SEED, SIMULATED, Problem
+from studies.calibration.problem import SEED, SIMULATED, Problem
 
 FEWER = 4000
 """Observations of populations with many features."""

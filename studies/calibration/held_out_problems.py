@@ -7,7 +7,7 @@ nothing before that decision.
 import numpy as np
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problems import SEED, SIMULATED, Problem, read_data
+from studies.calibration.problem import SEED, SIMULATED, Problem, read_data
 
 SPAM_COLUMNS = (51, 52, 54, 55, 15, 20, 24)
 

@@ -32,7 +32,7 @@ EQUAL = ("rules_equal", "rules_light", "rules_heavy")
 
 def metric_rows() -> pd.DataFrame:
     """The rows of all studies."""
-    rows = pd.concat([_of_learners(), _of_concordance(), _of_rules(), _of_survival()])
+    rows = pd.concat([_of_learners(), _of_concordance(), _of_rules()])
     rows["learn_size"] = [
         PROCEDURES[procedure].learn_size(n_obs)
         for procedure, n_obs in zip(rows["procedure"], rows["n_obs"], strict=True)
@@ -81,36 +81,30 @@ def _fitted(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_rules() -> pd.DataFrame:
-    rows = _study("metrics_of_rules")
-    # By the standard errors of coverage all samples have an answer.
-    rows = rows.assign(answered=rows["samples"])
-    return _fixed(rows, rows["covered"], rows["rejects_0"])
-
-
-def _of_survival() -> pd.DataFrame:
-    rows = _study("survival_of_rules")
-    return _fixed(rows, rows["coverage"] / 100, rows["rejects_0"] / 100)
-
-
-def _fixed(rows: pd.DataFrame, coverage: pd.Series, rejects_0: pd.Series) -> pd.DataFrame:
-    """Rows of fixed rules, whose shares become counts again."""
+    """Rows of fixed rules."""
+    rows = pd.concat([_study("metrics_of_rules"), _study("survival_of_rules")])
     rows = rows.assign(
         problem="rules_" + rows["problem"],
         n_obs=3 * rows["n"],
         procedure=RULES,
         n_fits=rows["target"].map(LEARNERS),
-        covered=(coverage * rows["answered"]).round().astype(int),
     )
     is_difference = rows["target"] == "difference"
     counts = {
         "equal": rows["problem"].isin(EQUAL).astype(int),
         "tested": rows["answered"],
-        "rejected": (rejects_0 * rows["answered"]).round(),
+        "rejected": _counts(rows["rejects_0"], rows),
     }
     rows = rows.assign(**{name: count.where(is_difference) for name, count in counts.items()})
     return rows[~rows["problem"].str.contains("cluster")]
 
 
 def _study(name: str) -> pd.DataFrame:
+    """The rows of a study, whose shares become counts again."""
     rows = pd.read_csv(STUDIES / f"{name}.csv")
-    return rows.assign(target=rows["target"].map(TARGETS))
+    covered = _counts(rows["coverage"], rows).astype(int)
+    return rows.assign(target=rows["target"].map(TARGETS), covered=covered)
+
+
+def _counts(percent: pd.Series, rows: pd.DataFrame) -> pd.Series:
+    return (percent * rows["answered"] / 100).round()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from studies.calibration.problems import Problem
+from studies.calibration.problem import Problem
 
 GROUPS = (
     *("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic"),

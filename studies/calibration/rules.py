@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from studies.calibration.problems import Problem
+from studies.calibration.problem import Problem
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.base import JittedLearner, Learner

@@ -16,7 +16,7 @@ import pandas as pd
 import ucvtest as uv
 from studies.calibration.files import note_seconds, written
 from studies.calibration.plan import CHUNK, GROUPS, file_name
-from studies.calibration.problems import SEED, Problem
+from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import population_rules
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, Procedure
 from ucvtest.designs.design import Design

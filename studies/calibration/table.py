@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
 from studies.calibration.plan import chunks, file_name
-from studies.calibration.problems import SEED, Problem
+from studies.calibration.problem import SEED, Problem
 from studies.calibration.simulation import ALPHA
 from studies.calibration.truth import true_values_of_cells
 from ucvtest.advice.configured_tests import PROCEDURES

@@ -12,7 +12,7 @@ import pandas as pd
 
 from studies.calibration.files import note_seconds, written
 from studies.calibration.plan import MANY_FEATURES
-from studies.calibration.problems import SEED, Problem
+from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import PopulationRules, population_rules
 from ucvtest.learners.base import JittedLearner, Learner
 

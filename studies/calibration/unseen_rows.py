@@ -19,7 +19,7 @@ import numpy as np
 
 import ucvtest as uv
 from studies.calibration.held_out_problems import held_spam
-from studies.calibration.problems import SEED, Problem
+from studies.calibration.problem import SEED, Problem
 from studies.calibration.truth import true_values
 from studies.data import DataMissing
 from ucvtest.advice.configured_tests import PRECISE

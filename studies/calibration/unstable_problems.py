@@ -7,7 +7,7 @@ any test was run on them, after `held_spam` had shown that such pairs decide the
 
 import numpy as np
 
-from studies.calibration.problems import SEED, SIMULATED, Problem, normal_classes
+from studies.calibration.problem import SEED, SIMULATED, Problem, normal_classes
 
 
 def cauchy() -> Problem:

@@ -9,24 +9,17 @@ class in a cluster share one weight); it comes from clusters that are simulated 
 are also analysed as if all rows were independent, with learning sets of the same share of rows, and
 compared with the truth about random rows; "optimism" is how far the estimates are below the true
 error (above the true AUC), on average.
-
-Finished work is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
-learners.csv next to it contains the cells that have been run, of 300 data sets each; a copy of
-it as --out is continued. "data_sets" were drawn, "no_answer" of them have none (a test set
-without pairs, or too few draws); the other columns are about the rest.
+A sample has no answer where a test set is without pairs, or draws are too few.
 """
 
-import argparse
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.coverage import ENDS, Study, answer, coverage, kept
 
 LEARNERS = ("lda", "gaussian_nb", "knn:5")
 CUT = np.array([0.0, 0.0, 0.5])
@@ -71,7 +64,7 @@ def draw(rng: np.random.Generator, n_clusters: int, correlation: float) -> Data:
     return X, y, index
 
 
-@cache
+@kept
 def true_values(
     n_learnt: int, correlation: float, n_sets: int = POOL_SETS
 ) -> dict[tuple[str, str, bool], np.ndarray]:
@@ -113,132 +106,57 @@ def mean_aucs(scores: np.ndarray, y: np.ndarray, index: np.ndarray) -> np.ndarra
     return np.array([(right * weight).sum(axis=(1, 2)) / weight.sum() for weight in weights])
 
 
-def results(
-    data: Data, name: str, loss: str, seed: int, *, grouped: bool
-) -> Iterator[tuple[tuple[str, str | None], uv.TestResult | None]]:
-    """The test of every question; None where there is no answer."""
-    X, y, index = data
-    test, options = TESTS[name]
-    groups = index if grouped else None
-    n_clusters = index.max() + 1
-    sizes = {} if grouped else {"learn_size": round(len(y) * learn_size(n_clusters) / n_clusters)}
-    metric = {"metric": "auc" if loss == "auc" else "error"}
-    chosen = {
-        "ustatistic": {"loss": loss} | sizes,
-        "influence": metric,
-        "influence, halves": {**metric, "n_folds": 2},
-        "corrected_t": {"loss": loss},
-    }
-    for question in QUESTIONS:
-        result = None
-        # Test sets of one class have no AUC.
-        with suppress(ValueError):
-            made = test(X, y, *question, groups=groups, **chosen[name])
-            result = made.fit(rng=seed, **options)
-        yield question, result if result and result.status == "ok" else None
+def learnt_from(name: str, n_clusters: int) -> int:
+    """Clusters in a learning set."""
+    share = {"ustatistic": (1, 2), "influence": (4, 5), "corrected_t": (9, 10)}
+    part, whole = share.get(name, (1, 2))
+    return n_clusters * part // whole - (name == "ustatistic")
 
 
-def learn_size(n_clusters: int) -> int:
-    """Clusters that the U-statistic test learns from."""
-    return n_clusters // 2 - 1
-
-
-def cell(
-    name: str, n_clusters: int, correlation: float, loss: str, n_sets: int, pool_sets: int
-) -> pd.DataFrame:
-    """Coverage of a test for each question, with clusters and without."""
-    learnt = {
-        "ustatistic": learn_size(n_clusters),
-        "influence": n_clusters * 4 // 5,
-        "influence, halves": n_clusters // 2,
-        "corrected_t": n_clusters * 9 // 10,
-    }
-    truth = true_values(learnt[name], correlation, pool_sets)
-    rng = np.random.default_rng([n_clusters, int(100 * correlation), 1])
-    rows = []
-    for seed in range(n_sets):
-        data = draw(rng, n_clusters, correlation)
-        for grouped in (True, False) if seed % BY_ROW[loss] == 0 else (True,):
-            for (learner, other), result in results(data, name, loss, seed, grouped=grouped):
-                by_pool = truth[loss, grouped, learner]
-                if other:
-                    by_pool = by_pool - truth[loss, grouped, other]
-                row = {
-                    "test": name,
-                    "learners": learner if other is None else f"{learner} - {other}",
-                    "grouped": grouped,
-                    "data_sets": seed,
-                    "true": by_pool.mean(),
-                    "se_true": by_pool.std(ddof=1) / np.sqrt(POOLS),
-                }
-                rows.append(row if result is None else row | shown(result, row["true"], loss))
-    found = pd.DataFrame(rows).groupby(["test", "learners", "grouped"], sort=False)
-    table = found.mean().drop(columns="data_sets")
-    counts = found.agg(data_sets=("data_sets", "size"), answered=("covered", "count"))
-    table["data_sets"] = counts["data_sets"]
-    table["no_answer"] = counts["data_sets"] - counts["answered"]
-    table["sd"] = found["estimate"].std()
-    return table.reset_index().assign(clusters=n_clusters, correlation=correlation, loss=loss)
-
-
-def shown(result: uv.TestResult, true: float, loss: str) -> dict[str, float]:
-    """The kept parts of an answer."""
-    low, high = result.conf_int()
-    return {
-        "covered": float(low <= true <= high),
-        "width": high - low,
-        "estimate": result.estimate,
-        "optimism": (true - result.estimate) * (-1 if loss == "auc" else 1),
-    }
-
-
-def summary(table: pd.DataFrame) -> str:
-    """Coverage and optimism of each test, over all questions, and the worst cell."""
-    table = table.assign(learners=table["learners"].str.count(" - ") + 1)
-    by = ["loss", "test", "learners", "grouped"]
-    shown = table.groupby([*by, "clusters"]).agg(
-        covered=("covered", "mean"),
-        worst=("covered", "min"),
-        width=("width", "mean"),
-        optimism=("optimism", "mean"),
-        data_sets=("data_sets", "sum"),
-        no_answer=("no_answer", "sum"),
+def sample(name: str, loss: str, n_clusters: int, correlation: float, number: int):
+    """The answers to all questions, with clusters and, for some samples, without."""
+    truth = true_values(learnt_from(name, n_clusters), correlation)
+    X, y, index = draw(
+        np.random.default_rng([n_clusters, int(100 * correlation), 1, number]),
+        n_clusters,
+        correlation,
     )
-    total = table.groupby(by)["covered"].agg(["mean", "min"])
-    return f"{shown.round(3).to_string()}\n\n{total.round(3).to_string()}"
+    test, options = TESTS[name]
+    size = round(len(y) * learnt_from(name, n_clusters) / n_clusters)
+    for grouped in (True, False) if number % BY_ROW[loss] == 0 else (True,):
+        chosen = {
+            "ustatistic": {"loss": loss} | ({} if grouped else {"learn_size": size}),
+            "corrected_t": {"loss": loss},
+            "influence": {"metric": "auc" if loss == "auc" else "error"},
+        }[name.split(",")[0]] | ({"n_folds": 2} if "halves" in name else {})
+        for first, other in QUESTIONS:
+            values = truth[loss, grouped, first] - (truth[loss, grouped, other] if other else 0)
+            numbers = (values.mean(), np.nan, np.nan, np.nan)
+            # Test sets of one class have no AUC.
+            with suppress(ValueError):
+                made = test(X, y, first, other, groups=index if grouped else None, **chosen)
+                numbers = answer(values.mean(), made.fit(rng=number, **options))
+            words = first if other is None else f"{first} - {other}"
+            yield words, grouped, *numbers, values.std(ddof=1) / np.sqrt(POOLS)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="2 data sets of one cell")
-    parser.add_argument("--data-sets", type=int, default=300)
-    parser.add_argument("--loss", choices=LOSSES, action="append")
-    parser.add_argument("--test", choices=tuple(TESTS), action="append")
-    parser.add_argument("--clusters", type=int, choices=N_CLUSTERS, action="append")
-    parser.add_argument("--correlation", type=float, choices=CORRELATIONS, action="append")
-    parser.add_argument("--out", type=Path, default=Path("build/groups.csv"))
-    arguments = parser.parse_args()
-    losses, numbers = arguments.loss or LOSSES, arguments.clusters or N_CLUSTERS
-    correlations = arguments.correlation or CORRELATIONS
-    cells = list(product(arguments.test or TESTS, losses, numbers, correlations))
-    sizes = (arguments.data_sets, POOL_SETS)
-    if arguments.quick:
-        cells, sizes = [("ustatistic", losses[0], 20, 0.0)], (2, 1)
-    path = arguments.out
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = pd.read_csv(path) if path.exists() else pd.DataFrame()
-    for one in cells:
-        if len(table):
-            same = table[["test", "loss", "clusters", "correlation"]] == list(one)
-            if same.all(axis=1).any():
-                continue
-        name, loss, n_clusters, correlation = one
-        found = cell(name, n_clusters, correlation, loss, *sizes)
-        table = pd.concat([table, found], ignore_index=True)
-        table.to_csv(path, index=False, float_format="%.5g")
-        print(f"{name}, {loss}, {n_clusters} clusters, correlation {correlation}", flush=True)
-    print(summary(table))
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage, and the error of true values."""
+    keys = [*STUDY.keys, *STUDY.labels]
+    return coverage(rows, keys).join(rows.groupby(keys)["truth_se"].first(), on=keys)
 
+
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("test", "loss", "clusters", "correlation"),
+    labels=("learners", "grouped"),
+    values=(*ENDS, "truth_se"),
+    cells=list(product(TESTS, LOSSES, N_CLUSTERS, CORRELATIONS)),
+    sample=sample,
+    samples=300,
+    table=table,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

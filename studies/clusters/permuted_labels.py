@@ -8,14 +8,13 @@ is what a simple test reaches, a difference of two means, if all clusters with o
 places whatever their sizes.
 """
 
-import argparse
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.coverage import Study, mc_se
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 CLUSTER = np.repeat(np.arange(40), np.arange(40) % 2 * 2 + 1)
@@ -73,33 +72,31 @@ TESTS: dict[str, Callable[..., float]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="5 data sets")
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=Path("build/groups_of_labels.csv"))
-    arguments = parser.parse_args()
-    n_sets = 5 if arguments.quick else arguments.data_sets
-    rows = []
+def sample(number: int) -> Iterator[tuple]:
+    """The p-value of each test."""
     for name, pvalue in TESTS.items():
-        rng = np.random.default_rng(0)
-        found = np.array([pvalue(*draw(rng), rng) for _ in range(n_sets)])
-        size = (found <= LEVEL).mean()
-        rows.append(
-            {
-                "test": name,
-                "data_sets": n_sets,
-                "rejected": size,
-                "standard_error": np.sqrt(size * (1 - size) / n_sets),
-            }
-        )
-        print(f"{name}: {size:.3f} of {n_sets} at {LEVEL:.0%}", flush=True)
-    table = pd.DataFrame(rows)
-    if not arguments.quick:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(arguments.out, index=False, float_format="%.4g")
-    print(table.round(4).to_string(index=False))
+        rng = np.random.default_rng(number)
+        yield name, pvalue(*draw(rng), rng)
 
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """How often each test rejects, in percent."""
+    found = rows.assign(rejected=100.0 * (rows["pvalue"] <= LEVEL)).groupby("test", sort=False)
+    shares = found.agg(samples=("number", "size"), rejected=("rejected", "mean"))
+    return shares.assign(mc_se=mc_se(shares["rejected"], shares["samples"]).round(2)).reset_index()
+
+
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=(),
+    labels=("test",),
+    values=("pvalue",),
+    cells=[()],
+    sample=sample,
+    samples=1000,
+    table=table,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -6,18 +6,18 @@ with a third tested. The truth is about random samples, whose classes vary: lear
 (2n/3) new observations, tested on others.
 
 "sd" is that of the estimates, "width" the mean length of 95% intervals, "failed" counts samples
-whose learning sets have no rows of a class. strata.csv next to it contains the finished runs.
+whose learning sets have no rows of a class.
 """
 
-import argparse
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.coverage import ENDS, Study, answer, coverage
 
 LEARNERS = ("lda", "knn:5")
 N_OBS, SHARES = (30, 60), (0.5, 0.15)
@@ -38,11 +38,12 @@ def draw(rng: np.random.Generator, n_obs: int, share: float) -> tuple[np.ndarray
             return rng.normal(size=(n_obs, 2)) + np.outer(y, (1.2, 0.6)), y
 
 
-def true_values(n_learnt: int, share: float, n_sets: int) -> np.ndarray:
+@cache
+def true_values(n_learnt: int, share: float) -> np.ndarray:
     """Error rates after these numbers of observations, (2,)."""
     rng = np.random.default_rng([n_learnt, int(100 * share)])
     found = []
-    for _ in range(n_sets):
+    for _ in range(TRUTHS):
         (X, y), (new, labels) = draw(rng, n_learnt, share), draw(rng, NEW, share)
         learning = np.arange(n_learnt + NEW) < n_learnt
         design = uv.designs.Design.leave_rest_out(learning[None])
@@ -51,62 +52,37 @@ def true_values(n_learnt: int, share: float, n_sets: int) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
-def cell(n_obs: int, share: float, n_sets: int, n_truths: int) -> Iterator[dict]:
-    """One row for each test, question and kind of folds."""
-    truth = {
-        name: true_values(round(n_obs * part), share, n_truths)
-        for name, (*_, part) in TESTS.items()
-    }
-    questions = {"lda": (1, 0), "lda - knn:5": (1, -1)}
-    for name, stratify, words in product(TESTS, (False, True), questions):
-        test, design, options, _ = TESTS[name]
-        true = float(np.dot(questions[words], truth[name]))
-        rng, rows = np.random.default_rng([n_obs, int(100 * share)]), []
-        for seed in range(n_sets):
-            X, y = draw(rng, n_obs, share)
-            other = LEARNERS[1] if "-" in words else None
-            made = test(X, y, "lda", other, design=design(**options, stratify=stratify))
-            result = made.fit(rng=seed)
-            low, high = result.conf_int() if result.status == "ok" else (np.nan, np.nan)
-            one_class = result.diagnostics.get("one_class_fits", 0)
-            rows.append((low <= true <= high, high - low, result.estimate, one_class > 0))
-        covered, width, estimate, failed = np.array(rows, dtype=float).T
-        answered = np.isfinite(width)
-        yield {
-            "test": name,
-            "learners": words,
-            "n": n_obs,
-            "share": share,
-            "stratify": stratify,
-            "covered": covered[answered].mean(),
-            "width": width[answered].mean(),
-            "bias": estimate.mean() - true,
-            "sd": estimate.std(ddof=1),
-            "samples": n_sets,
-            "no_answer": int((~answered).sum()),
-            "failed": int(failed.sum()),
-        }
+def sample(n_obs: int, share: float, number: int) -> Iterator[tuple]:
+    """The answer of each test to each question, with each kind of folds."""
+    X, y = draw(np.random.default_rng([n_obs, int(100 * share), number]), n_obs, share)
+    for name, (test, design, options, part) in TESTS.items():
+        first, second = true_values(round(n_obs * part), share)
+        for stratify in (False, True):
+            for other, truth in ((None, first), (LEARNERS[1], first - second)):
+                folds = design(**options, stratify=stratify)
+                result = test(X, y, "lda", other, design=folds).fit(rng=number)
+                words = f"lda - {other}" if other else "lda"
+                failed = result.diagnostics.get("one_class_fits", 0) > 0
+                yield name, words, stratify, *answer(truth, result), failed
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="2 samples of one cell")
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--out", type=Path, default=Path("build/strata.csv"))
-    arguments = parser.parse_args()
-    cells, sizes = list(product(N_OBS, SHARES)), (arguments.samples, TRUTHS)
-    if arguments.quick:
-        cells, sizes = cells[:1], (2, 2)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    table = pd.read_csv(arguments.out) if arguments.out.exists() else pd.DataFrame()
-    for n_obs, share in cells:
-        if len(table) and (table[["n", "share"]] == [n_obs, share]).all(axis=1).any():
-            continue
-        found = pd.DataFrame(cell(n_obs, share, *sizes))
-        table = pd.concat([table, found], ignore_index=True)
-        table.to_csv(arguments.out, index=False, float_format="%.4g")
-    print(table.to_string(index=False, float_format="%.3g"))
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage, and samples with fits that failed."""
+    keys = [*STUDY.keys, *STUDY.labels]
+    return coverage(rows, keys).join(rows.groupby(keys)["failed"].sum(), on=keys)
 
+
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("n", "share"),
+    labels=("test", "learners", "stratify"),
+    values=(*ENDS, "failed"),
+    cells=list(product(N_OBS, SHARES)),
+    sample=sample,
+    samples=200,
+    table=table,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -3,28 +3,19 @@
 Four problems; "held_ties" and "held_bend" were not used before everything was fixed;
 light and heavy censoring; n = 60, 100 and 200. Learners are "cox:2.0" and the first feature as it
 is. Out of fold the true value is that of the rules learnt here, of the U-statistic test that of
-rules learnt from n/2 - 1 observations, by large new samples. Rows are kept as they come, and the
-script goes on where it was stopped.
-
-    python studies/intervals/concordance_of_learners.py --seconds 1200
-    python studies/intervals/concordance_of_learners.py --quick
+rules learnt from n/2 - 1 observations, by large new samples. `--table` keeps a table in short too.
 """
 
-import argparse
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
-from studies.coverage import over_problems, write_both
-from studies.resuming import add_rows
+from studies.coverage import Study, in_short, one_and_difference
 
 METRIC, LEARNER = "harrell", "cox:2.0"
 N_FEATURES, FOLDS = 4, 5
@@ -32,10 +23,6 @@ SIZES, CENSORING = (60, 100, 200), ("light", "heavy")
 PAIRS = {"few": 10, "many": 300}
 """Pairs of learning sets; of each learner there are twice as many fits."""
 N_RULES, N_NEW, N_REPEATS = 80, 4000, 100
-COLUMNS = ("problem", "censoring", "n", "number", "test", "target")
-VALUES = ("truth", "estimate", "low", "high")
-TABLE = Path(__file__).with_suffix(".csv")
-IN_SHORT = TABLE.with_stem("concordance_of_learners_in_short")
 
 
 @dataclass(frozen=True)
@@ -66,7 +53,6 @@ PROBLEMS = {
     "held_ties": Problem((0.6, 0.5, 0.5, 0.0), grid=0.25),
     "held_bend": Problem((0.8, 0.3, 0.0, 0.0), normal=True, bend=0.3),
 }
-CELLS = list(product(PROBLEMS, CENSORING, SIZES))
 
 
 def first_feature(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
@@ -103,14 +89,14 @@ def value_of_first(name: str, censoring: str) -> float:
 
 
 def truths(name: str, censoring: str, rules: np.ndarray) -> tuple[float, float]:
-    """The mean of rules, and its difference to the first feature.
+    """The mean of rules, and the first feature's.
 
-    The difference on one new sample is known better than the mean, by which it is found.
+    The difference on one new sample is known better than the mean, which it makes more exact.
     """
     x, y = new_sample(name, censoring)
-    learnt = float(np.mean([concordance(y, x @ each) for each in rules]))
-    difference = learnt - concordance(y, x[:, 0])
-    return value_of_first(name, censoring) + difference, difference
+    learnt, known = np.mean([concordance(y, x @ each) for each in rules]), concordance(y, x[:, 0])
+    first = value_of_first(name, censoring)
+    return float(first + learnt - known), first
 
 
 @cache
@@ -125,88 +111,33 @@ def truths_of_learning(name: str, censoring: str, n: int) -> tuple[float, float]
     return truths(name, censoring, np.array(rules))
 
 
-def rows_of(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
+def sample(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
     """What the tests say of one sample."""
     rng = np.random.default_rng([number, n, *name.encode(), *censoring.encode()])
     x, y = PROBLEMS[name].sample(rng, n, censoring)
     learners = {"cox": LEARNER, "first": first_feature}
-    targets = {"one": ("cox",), "difference": ("cox", "first")}
-
-    def row(test: str, target: str, truth: float, found: uv.TestResult) -> tuple:
-        ends = found.conf_int() if found.status == "ok" else (np.nan, np.nan)
-        numbers = (f"{each:.6g}" for each in (truth, found.estimate, *ends))
-        return (name, censoring, n, number, test, target, *numbers)
-
     losses = uv.evaluate(learners, x, y, uv.designs.KFold(FOLDS), metric=METRIC, rng=number)
-    of_folds = truths(name, censoring, rules_of(losses, x))
-    for (target, chosen), truth in zip(targets.items(), of_folds, strict=True):
-        test = uv.CrossValidationWaldTest.from_losses(losses, *chosen)
-        yield row("folds", target, truth, test.fit())
-    known = truths_of_learning(name, censoring, n)
-    for test, pairs in PAIRS.items():
+    truth, test = truths(name, censoring, rules_of(losses, x)), uv.CrossValidationWaldTest
+    yield from (("folds", *row) for row in one_and_difference(test, losses, truth))
+    truth = truths_of_learning(name, censoring, n)
+    for words, pairs in PAIRS.items():
         design = uv.designs.DisjointSets(n // 2 - 1, pairs, n_sets=1)
         losses = uv.evaluate(learners, x, y, design, metric=METRIC, rng=number)
-        for (target, chosen), truth in zip(targets.items(), known, strict=True):
-            found = uv.UStatisticTest.from_losses(losses, *chosen)
-            variance = "few" if test == "few" else "jackknife"
-            yield row(f"ustatistic_{test}", target, truth, found.fit(variance=variance))
+        variance = {"variance": "few" if words == "few" else "jackknife"}
+        for row in one_and_difference(uv.UStatisticTest, losses, truth, **variance):
+            yield f"ustatistic_{words}", *row
 
 
-def simulate(path: Path, n_samples: int, seconds: float) -> None:
-    """Rows, a sample of each cell at a time, until there are enough or time is up."""
-    samples = ((*cell, number) for number, cell in product(range(n_samples), CELLS))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", uv.UcvtestWarning)
-        add_rows(path, (*COLUMNS, *VALUES), COLUMNS[:4], samples, rows_of, seconds)
-
-
-def table_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """How many samples of each cell were answered, the coverage, error and width."""
-    rows = rows.assign(
-        answered=rows["low"].notna(),
-        covered=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
-        width=rows["high"] - rows["low"],
-        error=rows["estimate"] - rows["truth"],
-    )
-    cells = rows.groupby(["test", "target", "n", "censoring", "problem"], sort=False)
-    table = cells.agg(
-        samples=("number", "size"), answered=("answered", "sum"), covered=("covered", "sum")
-    )
-    return table.assign(
-        bias=cells["error"].mean(), sd=cells["error"].std(), width=cells["width"].mean()
-    ).reset_index()
-
-
-def in_short(table: pd.DataFrame) -> pd.DataFrame:
-    """Coverage over all problems, with its Monte-Carlo error, of those kept aside, and at worst."""
-    short = []
-    for (test, target, n, censoring), cells in table.groupby(
-        ["test", "target", "n", "censoring"], sort=False
-    ):
-        row = {"test": test, "target": target, "n": n, "censoring": censoring}
-        row |= over_problems(cells, cells["problem"].str.startswith("held"))
-        short.append(row | {"width": cells["width"].mean()})
-    return pd.DataFrame(short).round({"coverage": 1, "mc_se": 1, "held": 1, "worst": 1, "width": 3})
-
-
-def main() -> None:
-    """Go on with the samples, and print the table."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--rows", type=Path, default=Path("build/concordance_of_learners.csv"))
-    parser.add_argument("--samples", type=int, default=200, help="of each cell")
-    parser.add_argument("--seconds", type=float, default=900)
-    parser.add_argument("--quick", action="store_true", help="one sample of one cell")
-    arguments = parser.parse_args()
-    if arguments.quick:
-        global N_RULES, N_REPEATS
-        N_RULES = N_REPEATS = 3
-        found = pd.DataFrame(list(rows_of(*CELLS[0], 0)), columns=[*COLUMNS, *VALUES])
-        print(found.to_string(index=False))
-        return
-    simulate(arguments.rows, arguments.samples, arguments.seconds)
-    table = table_of(pd.read_csv(arguments.rows))
-    write_both(table, in_short(table), TABLE, IN_SHORT)
-
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("problem", "censoring", "n"),
+    labels=("test", "target"),
+    cells=list(product(PROBLEMS, CENSORING, SIZES)),
+    sample=sample,
+    samples=200,
+    short=partial(in_short, keys=("test", "target", "n", "censoring")),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

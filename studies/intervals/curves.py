@@ -3,22 +3,12 @@
 Scores of both classes are normal, so that every true value is known: also those of rules that were
 learnt in five folds, which are linear. Those of learners are means over 2000 other learning sets of
 the same size, with the normal tails of each linear rule. A sample gives a row for each curve of one
-rule or learner, and for the difference of two; rows are kept as they come, and the script goes on
-where it was stopped. `--part 0/2` and `--part 1/2` share the samples between two processes, each
-with a file of its own.
-
-    python studies/intervals/curves.py --rows build/curves.csv            # 40 minutes
-    python studies/intervals/curves.py --rows build/curves.csv --table
-    python studies/intervals/curves.py --quick
+rule or learner, and for the difference of two.
 """
 
-import argparse
-import csv
 import functools
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,9 +17,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
+from studies.coverage import Study
 
-TABLE = Path(__file__).with_suffix(".csv")
-COLUMNS = ("problem", "number", "curve", "target", "point", "all", "width", "width_all")
+VALUES = ("point", "all", "width", "width_all")
 FEW = np.arange(1, 10) / 10
 """Thresholds that are fixed before any sample is drawn."""
 
@@ -79,9 +69,6 @@ PROBLEMS = {
     "200 rows, 10% positive, 200 pairs": Problem(200, 0.1, n_pairs=200),
     "200 rows in 40 clusters, 10 pairs": Problem(200, 0.4, n_groups=40, n_pairs=10),
 }
-
-QUICK = ("50 rows", "60 rows, 10 pairs")
-"""Problems of rules and of learners for a small size."""
 
 Tails = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """The share of positives, and of negatives, whose predictions are at least c."""
@@ -227,7 +214,9 @@ def truth(quantity: str, share: float, tails: Tails, c: np.ndarray) -> np.ndarra
     return tp / (tp + fp)
 
 
-def held(curve: uv.curves.Curve, target: str, share: float, both: tuple[Tails, Tails]) -> dict:
+def held(
+    curve: uv.curves.Curve, target: str, share: float, both: tuple[Tails, Tails]
+) -> dict[str, float]:
     """Whether one point on average, and all points, lie within their intervals; and widths."""
     points, alls, widths, wide = [], [], [], []
     for band in curve.bands:
@@ -251,60 +240,32 @@ def held(curve: uv.curves.Curve, target: str, share: float, both: tuple[Tails, T
     }
 
 
-def rows_of(name: str, number: int) -> Iterator[dict]:
+def sample(name: str, number: int) -> Iterator[tuple]:
     """What one sample says of each curve."""
     problem = PROBLEMS[name]
     drawn = draw(problem, np.random.default_rng([number, problem.n_obs, problem.n_groups]))
     for make in (uv.curves.roc, uv.curves.precision_recall, uv.curves.decision):
         options = {} if make is uv.curves.decision else {"thresholds": FEW}
         curve = drawn.curve(make, "a", "b", **options)
-        found = {
-            target: held(curve, target, problem.share, drawn.tails)
-            for target in ("a", "difference")
-        }
-        if options:
-            # The whole curve of one rule, at all scores that occur.
-            whole = held(drawn.curve(make, "a"), "a", problem.share, drawn.tails)
-            found["a"] |= {"all": whole["all"], "width_all": whole["width_all"]}
-        for target, numbers in found.items():
-            yield {"curve": curve.kind, "target": target, **numbers}
+        for target in ("a", "difference"):
+            numbers = held(curve, target, problem.share, drawn.tails)
+            if options and target == "a":
+                # The whole curve of one rule, at all scores that occur.
+                whole = held(drawn.curve(make, "a"), "a", problem.share, drawn.tails)
+                numbers |= {key: whole[key] for key in ("all", "width_all")}
+            yield curve.kind, target, *(numbers[key] for key in VALUES)
     curve = drawn.curve(uv.curves.calibration, "a")
     numbers = held(curve, "a", problem.share, drawn.tails)
-    yield {"curve": curve.kind, "target": "a", **numbers}
+    yield curve.kind, "a", *(numbers[key] for key in VALUES)
 
 
-def simulate(path: Path, names: Sequence[str], numbers: range, seconds: float) -> None:
-    """Rows, a sample of each problem at a time, until there are enough or time is up."""
-    done = set()
-    if path.exists():
-        kept = pd.read_csv(path)
-        done = set(zip(kept["problem"], kept["number"], strict=True))
-    start = time.monotonic()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not done:
-            writer.writeheader()
-        for number in numbers:
-            for name in names:
-                if time.monotonic() - start > seconds:
-                    return
-                if (name, number) not in done:
-                    for row in rows_of(name, number):
-                        rounded = {key: f"{row[key]:.6g}" for key in COLUMNS[4:]}
-                        writer.writerow({"problem": name, "number": number} | row | rounded)
-                    file.flush()
-
-
-def table_of(rows: pd.DataFrame) -> pd.DataFrame:
+def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Coverage in percent, and mean widths, of each curve."""
     cells = rows.groupby(["problem", "curve", "target"], sort=False)
-    found = cells[list(COLUMNS[4:])].mean()
+    found = cells[list(VALUES)].mean()
     found[["point", "all"]] *= 100
     found.insert(0, "samples", cells.size())
-    rounded = found.round({"point": 1, "all": 1, "width": 3, "width_all": 3}).reset_index()
-    order = {name: place for place, name in enumerate(PROBLEMS)}
-    return rounded.sort_values("problem", key=lambda names: names.map(order), kind="stable")
+    return found.round({"point": 1, "all": 1, "width": 3, "width_all": 3}).reset_index()
 
 
 def on_the_page(table: pd.DataFrame) -> str:
@@ -322,27 +283,17 @@ def on_the_page(table: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Simulate, or print and keep the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", type=Path, default=Path("build/curves.csv"))
-    parser.add_argument("--samples", type=int, default=250)
-    parser.add_argument("--seconds", type=float, default=2400)
-    parser.add_argument("--part", default="0/1", help="which share of the samples, such as 0/2")
-    parser.add_argument("--table", action="store_true", help="write the table of the rows")
-    parser.add_argument("--quick", action="store_true", help="a few samples")
-    chosen = parser.parse_args()
-    if not chosen.table:
-        first, step = map(int, chosen.part.split("/"))
-        n_samples = 2 if chosen.quick else chosen.samples
-        names = QUICK if chosen.quick else tuple(PROBLEMS)
-        simulate(chosen.rows, names, range(first, n_samples, step), chosen.seconds)
-    table = table_of(pd.read_csv(chosen.rows))
-    if chosen.table:
-        table.to_csv(TABLE, index=False)
-        print(on_the_page(table))
-    print(table.to_string(index=False))
-
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("problem",),
+    labels=("curve", "target"),
+    values=VALUES,
+    cells=[(name,) for name in PROBLEMS],
+    sample=sample,
+    samples=250,
+    table=table,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

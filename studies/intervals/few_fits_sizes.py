@@ -4,16 +4,10 @@ Differences of error rates on problems of the calibration study, whose true valu
 packaged table, or 0 where learners are equally good. "half" learns from n/2 - 1 observations,
 "third" from n/3: true values differ, widths are those of the same number of fits. `margin` is the
 median of the smallest margin within which a 90% interval says that learners are equivalent, and
-`wrongly` how often it does so for a margin that is the true difference.
-
-    python studies/intervals/few_fits_sizes.py --rows build/few_fits_sizes.csv --seconds 600
-    python studies/intervals/few_fits_sizes.py --rows build/few_fits_sizes.csv --table
+`wrongly` how often it does so for a margin that is the true difference, in percent.
 """
 
-import argparse
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +15,7 @@ import pandas as pd
 import ucvtest as uv
 from studies.calibration.problems import problems
 from studies.calibration.simulation import SampleRun
-from studies.resuming import add_rows
+from studies.coverage import ENDS, Study, answer, coverage
 from ucvtest.advice.calibration import calibration_table
 
 CELLS = {
@@ -31,18 +25,11 @@ CELLS = {
     "largest": (("equal", "no_signal"), (1000,), ("half",)),
 }
 PAIRS = (10, 40)
-SAMPLES = 200
-COLUMNS = (
-    *("problem", "n_obs", "sets", "pairs", "number"),
-    *("estimate", "low", "high", "pvalue", "low_90", "high_90"),
-)
-TABLE = Path(__file__).with_suffix(".csv")
-IN_SHORT = TABLE.with_stem("few_fits_sizes_in_short")
 LEAST_DIFFERENCE = 0.01
 """A true difference that is smaller is no margin."""
 
 
-def rows_of(name: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
+def sample(name: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
     """What every number of pairs says of a sample of a problem."""
     problem = problems()[name]
     run = SampleRun(problem, n_obs, number)
@@ -52,14 +39,8 @@ def rows_of(name: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
     test = uv.UStatisticTest(run.X, run.y, *problem.learners, learn_size=size)
     for pairs in PAIRS:
         found = test.fit(pairs, "few", rng=run.seed(f"few fits, {sets}"))
-        numbers = found.estimate, *found.conf_int(), found.pvalue, *found.conf_int(0.1)
-        yield name, n_obs, sets, pairs, number, *(f"{x:.6g}" for x in numbers)
-
-
-def cells() -> Iterator[tuple[str, int, str]]:
-    """Problem, number of observations, and the size of learning sets in words."""
-    for names, sizes, several in CELLS.values():
-        yield from ((name, n, sets) for name in names for n in sizes for sets in several)
+        low, high = found.conf_int(0.1)
+        yield 2 * pairs, *answer(truth(name, n_obs, sets), found), max(-low, high)
 
 
 def truth(problem: str, n_obs: int, sets: str) -> float:
@@ -71,84 +52,51 @@ def truth(problem: str, n_obs: int, sets: str) -> float:
     return float(table.loc[(problem, n_obs, "difference", procedure), "truth"])
 
 
-def table_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage, width, rejections and margins of each cell."""
-    found = []
-    for (problem, n_obs, sets, pairs), cell in rows.groupby(list(COLUMNS[:4])):
-        real = truth(problem, n_obs, sets)
-        margins = np.maximum(-cell["low_90"], cell["high_90"])
-        found.append(
-            {
-                "problem": problem,
-                "n_obs": n_obs,
-                "sets": sets,
-                "fits_of_each": 2 * pairs,
-                "samples": len(cell),
-                "covered": int(((cell["low"] <= real) & (real <= cell["high"])).sum()),
-                "width": (cell["high"] - cell["low"]).median(),
-                "rejected": int((cell["pvalue"] <= 0.05).sum()),
-                "truth": real,
-                "margin": margins.median(),
-                "wrongly": int((margins < abs(real)).sum())
-                if abs(real) >= LEAST_DIFFERENCE
-                else np.nan,
-            }
-        )
-    return pd.DataFrame(found)
-
-
-def in_short(table: pd.DataFrame) -> pd.DataFrame:
-    """By the number of observations, the size of learning sets and the fits."""
-    table = table.assign(
-        coverage=100 * table["covered"] / table["samples"],
-        margins=table["samples"].where(table["wrongly"].notna()),
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage, median widths and margins of each cell."""
+    keys = ["problem", "n_obs", "sets", "fits_of_each"]
+    asked = rows["truth"].abs() >= LEAST_DIFFERENCE
+    rows = rows.assign(
+        width=rows["high"] - rows["low"],
+        wrongly=100.0 * (rows["margin"] < rows["truth"].abs()).where(asked),
     )
-    found = []
-    for key, cells in table.groupby(["n_obs", "sets", "fits_of_each"]):
-        asked = cells["margins"].sum()
-        found.append(
-            dict(zip(("n_obs", "sets", "fits_of_each"), key, strict=True))
-            | {
-                "cells": len(cells),
-                "samples": int(cells["samples"].sum()),
-                "coverage": cells["coverage"].mean(),
-                "worst": cells["coverage"].min(),
-                "worst_cell": cells["problem"][cells["coverage"].idxmin()],
-                "width": np.exp(np.log(cells["width"]).mean()),
-                "margin": np.exp(np.log(cells["margin"]).mean()),
-                "wrongly": 100 * cells["wrongly"].sum() / asked if asked else np.nan,
-            }
-        )
-    return pd.DataFrame(found)
+    cells = rows.groupby(keys)
+    medians = cells[["width", "margin"]].median().assign(wrongly=cells["wrongly"].mean())
+    return coverage(rows, keys).drop(columns="width").join(medians.round(4), on=keys)
 
 
-def simulate(path: Path, seconds: float) -> None:
-    """A sample of every cell at a time, until there are enough or time is up."""
-    samples = ((*cell, number) for number in range(SAMPLES) for cell in cells())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", uv.UcvtestWarning)
-        keys = ("problem", "n_obs", "sets", "number")
-        add_rows(path, COLUMNS, keys, samples, rows_of, seconds)
+def short(table: pd.DataFrame) -> pd.DataFrame:
+    """By the number of observations, the size of learning sets and the fits."""
+    keys = ["n_obs", "sets", "fits_of_each"]
+    logs = table.assign(**{name: np.log(table[name]) for name in ("width", "margin")})
+    cells = logs.groupby(keys)
+    worst = logs.loc[cells["coverage"].idxmin()].set_index(keys)
+    short = cells.agg(
+        cells=("problem", "size"), samples=("samples", "sum"), coverage=("coverage", "mean")
+    )
+    short = short.assign(worst=worst["coverage"], worst_cell=worst["problem"])
+    means = np.exp(cells[["width", "margin"]].mean()).assign(wrongly=cells["wrongly"].mean())
+    return short.join(means).round(3).reset_index()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=Path, default=Path("build/few_fits_sizes.csv"))
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--table", action="store_true", help="no more samples, only the table")
-    parser.add_argument("--quick", action="store_true", help="one sample, nothing kept")
-    arguments = parser.parse_args()
-    if arguments.quick:
-        print(pd.DataFrame(rows_of("weak_2", 30, "half", 0), columns=list(COLUMNS)))
-        return
-    if not arguments.table:
-        simulate(arguments.rows, arguments.seconds)
-    table = table_of(pd.read_csv(arguments.rows))
-    table.to_csv(TABLE, index=False, float_format="%.4g")
-    means = in_short(table).round(3)
-    means.to_csv(IN_SHORT, index=False)
-    print(means.to_string(index=False))
-
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("problem", "n_obs", "sets"),
+    labels=("fits_of_each",),
+    values=(*ENDS, "margin"),
+    cells=[
+        (name, n, sets)
+        for names, sizes, several in CELLS.values()
+        for name in names
+        for n in sizes
+        for sets in several
+    ],
+    sample=sample,
+    samples=200,
+    table=table,
+    short=short,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

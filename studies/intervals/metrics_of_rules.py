@@ -2,38 +2,27 @@
 
 Samples are drawn from populations whose metrics are known: tables of (class, first, second
 prediction), numbers with noise of several kinds, and clusters of rows. Each sample is tested by
-`HoldOutTest`: the first rule alone, and its difference to the second. With more than two classes
-only the difference: several_classes.py has the rule alone. None of these populations
-was looked at when the rules were chosen. Rows come in batches of 100 samples, and the script goes
-on where it was stopped.
-
-    python studies/intervals/metrics_of_rules.py --seconds 600
-    python studies/intervals/metrics_of_rules.py --table
+`HoldOutTest`: the first rule alone, and its difference to the second. None of these populations
+was looked at when the rules were chosen, but "three", "five" and "eight_uneven" for one rule alone:
+the ten that begin with "many" are in their place.
 """
 
-import argparse
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
-from studies.resuming import add_rows
+from studies.coverage import Study, one_and_difference
 
-BATCH, SIZES = 100, (30, 60, 200)
-TABLE = Path(__file__).with_suffix(".csv")
-COLUMNS = ("problem", "n", "batch", "metric", "target", "samples", "answered", "covered", "below")
-COLUMNS += ("rejected", "width")
-
+SIZES, LEAST_ROWS = (30, 60, 200), 5
 OF_TWO = ("precision", "recall", "specificity", "npv", "f1", "fbeta(2)", "jaccard")
 OF_TWO += ("balanced_accuracy", "g_mean", "mcc", "kappa")
 OF_SEVERAL = ("f1_macro", "f1_weighted", "precision_macro", "balanced_accuracy", "mcc", "kappa")
 OF_SEVERAL += ("kappa_quadratic",)
+OF_MANY = ("jaccard_macro", "g_mean", "kappa_linear")
 OF_NUMBERS = ("r2", "rmse", "pearson", "ccc", "wape")
 
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray, Any]
@@ -42,10 +31,7 @@ Sample = tuple[np.ndarray, np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True)
 class Population:
-    """Samples of n observations, and the metrics that are asked for; `large` draws one for truth.
-
-    `least` are the rows of the rarest class, as a share.
-    """
+    """Samples of n observations, and metrics; `least` is the share of the rarest class."""
 
     draw: Callable[[int, np.random.Generator], Sample]
     metrics: tuple[str, ...]
@@ -83,6 +69,36 @@ def of_several(shares: tuple, right: float, other: float) -> Population:
         return y, a, b, None
 
     return Population(draw, OF_SEVERAL, float(shares.min()), (60, 200))
+
+
+def of_many(seed: int) -> Population:
+    """Three to eight classes in some proportion, and two rules with errors of some kind.
+
+    The second rule is as good as the first, and agrees with it in half of the rows.
+    """
+    rng = np.random.default_rng([4848, seed])
+    number = int(rng.integers(3, 9))
+    shares = np.maximum(rng.dirichlet(np.full(number, rng.choice([1.5, 4, 20]))), 0.03)
+    shares = np.sort(shares / shares.sum())[::-1]
+    right = np.clip(rng.uniform(0.5, 0.93) + rng.normal(0, 0.08, number), 0.3, 0.97)
+    apart = np.abs(np.subtract.outer(np.arange(number), np.arange(number)))
+    errors = (
+        np.exp(-apart * rng.uniform(0.7, 1.6)),
+        rng.dirichlet(np.full(number, 0.7), size=number),
+        np.tile(shares, (number, 1)),
+    )[seed % 3] * (apart > 0)
+    cells = errors / errors.sum(axis=1, keepdims=True) * (1 - right)[:, None] + np.diag(right)
+
+    def draw(n: int, rng: np.random.Generator) -> Sample:
+        y = rng.choice(number, size=n, p=shares)
+        first, other = (
+            np.minimum((rng.random(n)[:, None] > cells.cumsum(axis=1)[y]).sum(axis=1), number - 1)
+            for _ in range(2)
+        )
+        return y, first, np.where(rng.random(n) < 0.5, first, other), None
+
+    sizes = tuple(n for n in (60, 120, 250) if shares[-1] * n >= LEAST_ROWS)
+    return Population(draw, (*OF_SEVERAL, *OF_MANY), float(shares[-1]), sizes)
 
 
 def of_numbers(noise: Callable[[np.random.Generator, Any], np.ndarray]) -> Population:
@@ -135,6 +151,7 @@ PROBLEMS = {
     "three": of_several((6, 3, 1), 0.75, 0.68),
     "five": of_several((1, 1, 1, 1, 1), 0.7, 0.6),
     "eight_uneven": of_several((8, 6, 5, 4, 3, 2, 2, 2), 0.65, 0.6),
+    **{f"many_{seed}": of_many(seed) for seed in range(10)},
     "normal": of_numbers(normal),
     "tailed": of_numbers(tailed),
     "skewed": of_numbers(skewed),
@@ -144,111 +161,42 @@ PROBLEMS = {
 }
 
 
-def losses_of(drawn: Sample, metric: str) -> Any:
+def losses_of(drawn: Sample, metric: str) -> uv.Losses:
     y, a, b, groups = drawn
-    with warnings.catch_warnings():
-        # Labels that are missing in a small sample of y.
-        warnings.simplefilter("ignore")
-        return uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric, groups=groups)
+    return uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric, groups=groups)
 
 
 @cache
 def truth(problem: str) -> dict[str, tuple[float, float]]:
-    """Each metric of the first rule, and the difference, in a sample of two million."""
+    """Each metric of both rules, in a sample of two million."""
     population = PROBLEMS[problem]
     drawn = population.draw(1_999_998, np.random.default_rng(1))
     kept = losses_of((*drawn[:3], None), population.metrics[0])
-    found = {}
-    for metric in population.metrics:
-        first, second = kept.about(metric).means[:, 0]
-        found[metric] = float(first), float(first - second)
-    return found
+    return {metric: tuple(kept.about(metric).means[:, 0]) for metric in population.metrics}
 
 
-def batch_rows(problem: str, n: int, batch: int) -> list[tuple]:
-    """What a hundred samples say, a row for each metric and target."""
-    population, real = PROBLEMS[problem], truth(problem)
-    sums: dict[tuple[str, str], np.ndarray] = {}
-    for number in range(BATCH):
-        rng = np.random.default_rng([list(PROBLEMS).index(problem), n, BATCH * batch + number])
-        drawn = population.draw(n, rng)
-        if population.metrics is not OF_NUMBERS and len(np.unique(drawn[0])) < 2:
-            continue
-        kept = losses_of(drawn, population.metrics[0])
-        for metric in population.metrics:
-            about = kept.about(metric)
-            for target, value in zip(("one", "difference"), real[metric], strict=True):
-                if target == "one" and population.metrics is OF_SEVERAL:
-                    continue
-                found = uv.HoldOutTest.from_losses(
-                    about, "a", "b"[: target == "difference"] or None
-                )
-                low, high = found.fit().conf_int()
-                answered = not np.isnan(low)
-                counts = [1, answered, low <= value <= high, high < value, not low <= 0 <= high]
-                each = sums.setdefault((metric, target), np.zeros(6))
-                each += [*counts, high - low if answered else 0]
-    return [
-        (problem, n, batch, *key, *found[:5].astype(int), found[5]) for key, found in sums.items()
-    ]
-
-
-def in_short(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each problem, size, metric and target, with the standard error of coverage."""
-    names = ["samples", "answered", "covered", "below", "rejected", "width"]
-    cells = rows.groupby(["problem", "n", "metric", "target"], sort=False)[names].sum()
-    answered = cells["answered"]
-    covered = cells["covered"] / answered
-    found = pd.DataFrame(
-        {
-            "samples": cells["samples"].astype(int),
-            "covered": covered.round(4),
-            "se": np.sqrt(covered * (1 - covered) / answered).round(4),
-            "missed_above": (cells["below"] / answered).round(4),
-            "rejects_0": (cells["rejected"] / answered).round(4),
-            "width": (cells["width"] / answered).round(4),
-        }
-    ).reset_index()
-    truths = [
-        truth(problem)[metric]
-        for problem, metric in zip(found["problem"], found["metric"], strict=True)
-    ]
-    found["truth"] = [
-        round(pair[target == "difference"], 4)
-        for pair, target in zip(truths, found["target"], strict=True)
-    ]
-    least = [
-        PROBLEMS[problem].least * n for problem, n in zip(found["problem"], found["n"], strict=True)
-    ]
-    found["rarest"] = np.round(least, 1)
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--rows", type=Path, default=Path("build/metrics_of_rules.csv"))
-    parser.add_argument("--batches", type=int, default=10, help="of each problem and size")
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--quick", action="store_true", help="one batch, nothing kept")
-    parser.add_argument("--table", action="store_true", help="write the table of what there is")
-    arguments = parser.parse_args()
-    if arguments.quick:
-        rows = pd.DataFrame(batch_rows("clusters_10", 60, 0), columns=list(COLUMNS))
-        print(in_short(rows).to_string(index=False))
+def sample(problem: str, n: int, number: int) -> Iterator[tuple]:
+    """An answer for each metric and target."""
+    population, values = PROBLEMS[problem], truth(problem)
+    drawn = population.draw(n, np.random.default_rng([[*PROBLEMS].index(problem), n, number]))
+    if population.metrics != OF_NUMBERS and len(np.unique(drawn[0])) < 2:
         return
-    if not arguments.table:
-        wanted = [
-            (problem, n, batch)
-            for batch in range(arguments.batches)
-            for problem, population in PROBLEMS.items()
-            for n in population.sizes
-        ]
-        add_rows(arguments.rows, COLUMNS, COLUMNS[:3], wanted, batch_rows, arguments.seconds)
-    table = in_short(pd.read_csv(arguments.rows))
-    table.to_csv(TABLE, index=False)
-    enough = table[table["rarest"] >= 5]
-    print(enough.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
+    kept = losses_of(drawn, population.metrics[0])
+    for metric in population.metrics:
+        about = kept.about(metric)
+        for target, *numbers in one_and_difference(uv.HoldOutTest, about, values[metric]):
+            yield metric, target, round(population.least * n, 1), *numbers
 
+
+STUDY = Study(
+    script=__file__,
+    doc=__doc__,
+    keys=("problem", "n"),
+    labels=("metric", "target", "rarest"),
+    cells=[(problem, n) for problem, population in PROBLEMS.items() for n in population.sizes],
+    sample=sample,
+    samples=1000,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -134,7 +134,7 @@ class ManySamples:
         if not isinstance(learner, JittedLearner):
             return _EvaluatorFits(learner, output, self._learning, self._testing, n_jobs)
         fits: _Fits = _JittedFits(learner, output, self._learning, self._testing)
-        if isinstance(learner, Ridge) and not learner.standardize and not learner.careful:
+        if isinstance(learner, Ridge) and not learner.standardize:
             # As in the learner itself, equations for the features unless there are more of
             # them than observations.
             n_columns = self._pilot.matrix.shape[1] + learner.penalize_intercept

@@ -17,16 +17,13 @@ STUDIES = (
     "clusters/learners",
     "clusters/permuted_labels",
     "designs/strata",
-    "intervals/bounded_slopes",
     "intervals/concordance_of_learners_in_short",
     "intervals/few_fits_auc_in_short",
     "intervals/few_fits_in_short",
     "intervals/few_fits_sizes_in_short",
     "intervals/many_learners",
-    "intervals/many_learners_few_fits",
     "intervals/metrics_of_learners_in_short",
     "intervals/right_or_wrong",
-    "intervals/right_or_wrong_uneven",
     "intervals/weighted_errors",
     "planning/equivalence",
     "planning/others",
@@ -56,24 +53,29 @@ def _clusters_in_short(cells: pd.DataFrame) -> str:
     rows = []
     for (loss, test, learners), of_test in cells.groupby(["loss", "test", "learners"], sort=False):
         by_number = {
-            number: f"{part['covered'].mean():.1%} ({part['covered'].min():.1%})"
+            number: _mean_and_least(part)
             for number, part in of_test[of_test.grouped].groupby("clusters")
         }
         clusters, alone = of_test[of_test.grouped], of_test[~of_test.grouped]
+        optimism = alone["bias"] if loss == "auc" else -alone["bias"]
         rows.append(
             [
                 *(str(loss), str(test), str(learners)),
                 *(by_number.get(number, "") for number in (20, 40, 100)),
-                f"{clusters['covered'].mean():.1%}",
-                f"{alone['covered'].mean():.1%} ({alone['covered'].min():.1%})",
-                f"{alone['optimism'].max():.3f}",
-                str(int(clusters["no_answer"].sum())),
-                str(int(clusters["data_sets"].sum())),
+                f"{clusters['coverage'].mean():.1f}%",
+                _mean_and_least(alone),
+                f"{optimism.max():.3f}",
+                str(int((clusters["samples"] - clusters["answered"]).sum())),
+                str(int(clusters["samples"].sum())),
             ]
         )
     head = ["loss", "test", "learners", "20 clusters", "40", "100", "all"]
     head += ["without groups", "largest optimism", "no answer", "samples"]
     return markdown_table(head, rows)
+
+
+def _mean_and_least(cells: pd.DataFrame) -> str:
+    return f"{cells['coverage'].mean():.1f}% ({cells['coverage'].min():.1f}%)"
 
 
 def _planning_in_short(problems: pd.DataFrame) -> str:

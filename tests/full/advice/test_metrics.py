@@ -46,7 +46,7 @@ def test_evidence_by_a_loop_over_the_study(metric, target, n, sizes, fits):
         asked = (row["metric"], row["target"], row["fits"]) == (metric, target, str(fits))
         if asked and row["n"] in sizes:
             answered[row["problem"]] += int(row["answered"])
-            covered[row["problem"]] += int(row["covered"])
+            covered[row["problem"]] += round(float(row["coverage"]) * int(row["answered"]) / 100)
             widths.append(math.log(float(row["width"]) * math.sqrt(int(row["n"]) / n)))
     shares = {name: covered[name] / answered[name] for name in answered}
     learners = LEARNERS[target]
@@ -90,14 +90,14 @@ def test_counts_of_fixed_rules_are_their_shares():
             continue
         n_obs = 3 * int(row["n"])
         cell = kept[row["metric"], f"rules_{row['problem']}", n_obs, target[row["target"]]]
-        share = cell.covered / cell.answered
-        assert share == pytest.approx(float(row["covered"]), abs=1e-4)
+        share = 100 * cell.covered / cell.answered
+        assert share == pytest.approx(float(row["coverage"]), abs=1e-2)
         # That every sample has an answer follows from the standard error.
-        se = math.sqrt(share * (1 - share) / cell.answered)
-        assert se == pytest.approx(float(row["se"]), abs=1.01e-4)
+        se = math.sqrt(share * (100 - share) / cell.answered)
+        assert se == pytest.approx(float(row["mc_se"]), abs=1.01e-2)
         if cell.equal:
             assert abs(float(row["truth"])) < 2e-3
-            assert cell.rejected == round(float(row["rejects_0"]) * cell.tested)
+            assert cell.rejected == round(float(row["rejects_0"]) * cell.tested / 100)
 
 
 def test_weak_cells_are_named_if_some_samples_have_no_answer():
@@ -238,6 +238,6 @@ def test_fixed_rules_have_evidence_on_test_sets_of_a_third():
         and "clusters" not in row["problem"]
     ]
     assert advice.evidence.n_problems == len(rows)
-    mean = sum(float(row["covered"]) for row in rows) / len(rows)
+    mean = sum(float(row["coverage"]) for row in rows) / len(rows) / 100
     assert advice.evidence.coverage == pytest.approx(mean, abs=1e-4)
     assert any("fixed rules, tested on a third of n" in reason for reason in advice.reasons)

@@ -11,7 +11,8 @@ from sklearn.metrics import roc_auc_score
 import ucvtest as uv
 from studies.calibration.files import seconds_noted
 from studies.calibration.plan import GROUPS
-from studies.calibration.problems import Problem, problems
+from studies.calibration.problem import Problem
+from studies.calibration.problems import problems
 from studies.calibration.promises import KNOWN_MISSES, cell_bound, known_misses, promises_kept
 from studies.calibration.rules import population_rules
 from studies.calibration.simulation import SampleRun, group_of, rows_of_sample, run_chunk

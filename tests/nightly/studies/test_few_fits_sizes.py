@@ -7,37 +7,36 @@ import pandas as pd
 
 from studies.intervals import few_fits_sizes as study
 
-CELLS, MEANS = pd.read_csv(study.TABLE), pd.read_csv(study.IN_SHORT)
+PATH = study.STUDY.path
+CELLS, MEANS = pd.read_csv(PATH), pd.read_csv(PATH.with_stem("few_fits_sizes_in_short"))
 PAGE = " ".join(Path("docs/validation/studies-few-fits.md").read_text().split())
 
 
 def test_the_short_table_is_that_of_the_cells():
-    pd.testing.assert_frame_equal(MEANS, study.in_short(CELLS).round(3), atol=0.002)
+    pd.testing.assert_frame_equal(MEANS, study.short(CELLS), atol=0.002)
 
 
 def test_the_page_has_the_numbers_of_the_tables():
-    samples = CELLS["samples"]
     small, large = CELLS["n_obs"] <= 30, CELLS["n_obs"] >= 500
     for part in (small, large):
         for fits in (20, 80):
             cells = CELLS[part & (CELLS["fits_of_each"] == fits)]
-            share = 100 * cells["covered"].sum() / cells["samples"].sum()
+            share = np.average(cells["coverage"], weights=cells["samples"])
             assert f"{share:.1f}% from {fits} fits" in PAGE
     keys = ["problem", "n_obs", "fits_of_each"]
-    wide = CELLS[~small & ~large].pivot(index=keys, columns="sets", values=["width", "covered"])
+    wide = CELLS[~small & ~large].pivot(index=keys, columns="sets", values=["width", "coverage"])
     ratio = wide["width"]["third"] / wide["width"]["half"]
     of_fits = np.exp(np.log(ratio).groupby("fits_of_each").mean())
     assert f"{of_fits[20]:.2f} and {of_fits[80]:.2f} times as long" in PAGE
     asked = CELLS["wrongly"].notna()
-    rate = 100 * CELLS["wrongly"][asked].sum() / samples[asked].sum()
-    most = (100 * CELLS["wrongly"] / samples).max()
+    rate = np.average(CELLS["wrongly"][asked], weights=CELLS["samples"][asked])
+    most = CELLS["wrongly"].max()
     assert f"in {rate:.1f}% of the samples, {most:.0f}% in the worst setting" in PAGE
 
 
 def test_a_sample_gives_the_rows_of_the_table():
-    problem, n_obs, sets = next(study.cells())
-    rows = list(study.rows_of(problem, n_obs, sets, 0))
+    rows = list(study.STUDY.rows_of(*study.STUDY.cells[0], 0))
     assert len(rows) == len(study.PAIRS)
-    assert {len(row) for row in rows} == {len(study.COLUMNS)}
+    assert {len(row) for row in rows} == {len(study.STUDY.columns)}
     # As the script wrote it.
-    assert rows[0][:6] == ("equal", 20, "half", 10, 0, "0.135")
+    assert rows[0][:7] == ("equal", 20, "half", 0, 20, "0", "0.135")

@@ -1,7 +1,6 @@
-"""The study of metrics of learners: true values, rows that go on, and what its tables count."""
+"""The study of metrics of learners: its true values."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
@@ -12,14 +11,6 @@ from studies.intervals import metrics_of_learners as study
 
 CLASSIFIERS = LinearDiscriminantAnalysis(), NearestCentroid()
 REGRESSORS = Ridge(5), Ridge(1e-9)
-
-
-def test_the_short_table_is_that_of_the_cells():
-    expected = study.in_short(pd.read_csv(study.TABLE))
-    written = pd.read_csv(study.IN_SHORT)
-    pd.testing.assert_frame_equal(written.drop(columns="width"), expected.drop(columns="width"))
-    # Widths of cells are written with three digits.
-    np.testing.assert_allclose(written["width"], expected["width"], atol=0.005)
 
 
 @pytest.mark.parametrize(
@@ -34,8 +25,7 @@ def test_true_values_are_those_of_scikit_learns_rules(
     monkeypatch, name, n, learners, metric, value, errors
 ):
     monkeypatch.setattr(study, "N_BLOCKS", dict.fromkeys(study.METRICS, 5))
-    rows = pd.DataFrame(study.truths_of(name, n), columns=study.TRUTH)
-    rows = rows.set_index(["metric", "target"]).astype({"truth": float, "truth_se": float})
+    values, errors_of = study.truths.func(name, n)[metric]
     problem, rng, g = study.studied()[name], np.random.default_rng(0), n // 2 - 1
     y, predicted = [], ([], [])
     for _ in range(150):
@@ -45,6 +35,6 @@ def test_true_values_are_those_of_scikit_learns_rules(
         for learner, of_learner in zip(learners, predicted, strict=True):
             of_learner.append(learner.fit(X[:g], response[:g]).predict(X[g:]))
     first, other = (value(np.concatenate(y), np.concatenate(each)) for each in predicted)
-    assert abs(rows.loc[metric, "one"]["truth"] - first) < errors[0]
-    assert abs(rows.loc[metric, "difference"]["truth"] - (first - other)) < errors[1]
-    assert (rows["truth_se"] > 0).all()
+    assert abs(values[0] - first) < errors[0]
+    assert abs((values[0] - values[1]) - (first - other)) < errors[1]
+    assert (errors_of > 0).all()

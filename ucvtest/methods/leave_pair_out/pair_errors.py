@@ -303,7 +303,7 @@ def cluster_errors(
             # scikit-learn has its own rule for singular equations.
             if jitted_learner is learner:
                 raise
-    if isinstance(jitted_learner, NearestNeighbors):
+    if isinstance(jitted_learner, NearestNeighbors) and not jitted_learner.open_ties:
         return _of_neighbours(sample, jitted_learner.k, clusters)
     return errors_of_fits(sample, learner, clusters, execution)
 

@@ -16,7 +16,7 @@ from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, slope
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
 from ucvtest.methods.ustatistic.run import Sums
-from ucvtest.stats.intervals import Shape
+from ucvtest.stats.pivots import Shape
 
 RELIABLE = 0.25
 """Monte-Carlo error, as a share of a variance, above which there is no answer."""

@@ -56,7 +56,7 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.simultaneous import as_normal
-from ucvtest.stats.variance_stabilised import BoundedScale
+from ucvtest.stats.pivots import BoundedScale
 
 JOINT_VARIANCES = ("midpoint", "jackknife", "few")
 """Variances whose sums are linear in the losses, so that the variances of all differences are
