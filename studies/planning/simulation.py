@@ -78,7 +78,9 @@ def _told(
         low, high = plus_four(value, se**2, n).interval("two-sided", 0.05)
         return row | {"width": high - low}
     beta, error = bent[0], math.hypot(*bent[1:])
-    low, high = Stabilised(0.0, se, n - 1.0, slope=beta, slope_error=error).interval("two-sided", 0.05)
+    low, high = Stabilised(0.0, se, n - 1.0, slope=beta, slope_error=error).interval(
+        "two-sided", 0.05
+    )
     whole = Stabilised(value, math.hypot(se, mc_se), n - 1.0, slope=beta, slope_error=error)
     return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
 

@@ -8,7 +8,7 @@ import ucvtest as uv
 from studies.intervals.few_fits_auc import FEW_FITS_AUC
 from tests.support.paths import ROOT
 from ucvtest.advice.configured_tests import FEW_PAIRS
-from ucvtest.methods.ustatistic.auc import few
+from ucvtest.methods.ustatistic import few
 
 PATH = FEW_FITS_AUC.study().path
 CELLS, SHORT = pd.read_csv(PATH), pd.read_csv(PATH.with_stem("few_fits_auc_in_short"))

@@ -263,7 +263,7 @@ class DeLongTest(ResamplingTest):
         sums = variances[first] + variances[other]
         differences = sums - 2 * joint.covariance[first, other]
         # Those of rules that rank nearly alike are rounding, and computed one by one.
-        differences[differences < NEARLY_ALIKE * sums] = math.nan
+        differences[differences < NEARLY_ALIKE * sums] = np.nan
         answer = Answer(
             method="",
             estimand="",

@@ -17,7 +17,6 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import LinearisedRules
 from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules
-from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.second_order import directions_of_cells, second_order_bias
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells
 from ucvtest.results.plot_data import Layer, Picture

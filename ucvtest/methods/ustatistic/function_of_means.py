@@ -59,8 +59,8 @@ class RowsAddedToTest:
         variance = max(self.variances[name], 0.0)
         spread = n**2 * variance + n * mean**2 + (added * slopes**2).sum()
         se = math.sqrt(spread) / n_with_added
-        limits = {"least": lower_bound, "most": upper_bound}
-        return Pivot(float(centre), float(se), df, studentised.null_value, **limits)
+        null = studentised.null_value
+        return Pivot(float(centre), float(se), df, null, least=lower_bound, most=upper_bound)
 
 
 @dataclass(frozen=True, eq=False)

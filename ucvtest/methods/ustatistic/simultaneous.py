@@ -55,8 +55,8 @@ from ucvtest.methods.ustatistic.run import (
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
-from ucvtest.stats.simultaneous import as_normal
 from ucvtest.stats.pivots import BoundedScale
+from ucvtest.stats.simultaneous import as_normal
 
 JOINT_VARIANCES = ("midpoint", "jackknife", "few")
 """Variances whose sums are linear in the losses, so that the variances of all differences are
