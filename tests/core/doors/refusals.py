@@ -435,7 +435,6 @@ OF_FITS = [
     ROW("n_pairs", "many", "auto", lambda: ustatistic().fit("many"), f"{MADE} --n-pairs many"),
     ROW("n_pairs", "exact", "raise max_fits", lambda: ustatistic().fit("exact", max_fits=1000)),
     ROW("n_pairs", "627264 fits", "auto", lambda: ustatistic(loss="auc").fit("exact")),
-    ROW("n_pairs", "can be kept", "use fewer", lambda: ustatistic(metric="f1").fit(10**9)),
     ROW("variance", "naive", "use one of",
         lambda: ustatistic().fit(variance="naive"), f"{MADE} --variance naive"),
     ROW("variance", "unbiased", "learn_size <= 11",
