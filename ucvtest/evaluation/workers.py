@@ -70,9 +70,10 @@ class SplitBatch:
         from joblib import delayed
 
         fit = delayed(_fit_splits)
-        caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door()))
-        # The limit is set here for threads, which share it, and again in every worker process.
-        with ONE_BLAS_THREAD:
+        quietly = self._learner.quietly
+        caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door(), quietly))
+        # Set here for threads, which share limits and filters, and again in every worker process.
+        with ONE_BLAS_THREAD, quietly():
             worker_results = workers(
                 fit(self._learner, self._sample, self._output, fits.rows(task), caller)
                 for task in _tasks(len(fits), self.n_workers)

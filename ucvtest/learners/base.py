@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -109,6 +109,10 @@ class SplitLearner(Learner):
     backend: ClassVar[str] = "function"
     calling_thread_only: ClassVar[bool] = False
     """Whether all fits run where the test was called, whatever `n_jobs` says."""
+
+    def quietly(self) -> AbstractContextManager[None]:
+        """A context for many fits, without warnings that would say the same of each of them."""
+        return nullcontext()
 
     @abstractmethod
     def fit_predict(

@@ -22,7 +22,7 @@ from ucvtest.losses.linearised import resample_values
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.means import SCORES_OF_LOSSES
-from ucvtest.metrics.recorded import known_metric, recorded_metric
+from ucvtest.metrics.recorded import RecordedMetric, known_metric, recorded_metric
 from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def from_arrays(
     if known is not None:
         in_words = known.in_words
     metric = recorded_metric(
-        loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
+        RecordedMetric(loss, estimand=in_words, bounds=bounds, greater_is_better=greater)
     )
     if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
         raise ValueError(f"{arg('loss', 'auc')} needs y with labels of two classes")

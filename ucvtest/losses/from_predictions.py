@@ -61,7 +61,7 @@ from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.named import SMOOTH
 from ucvtest.metrics.names import as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import COST_OF_ERRORS, recorded_metric
+from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, recorded_metric
 from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
@@ -78,7 +78,7 @@ SCORE, SCORE_IN_WORDS = "score", "mean score"
 """Stands for a loss: numbers in their own units; higher is better."""
 
 GIVEN_SCORES = recorded_metric(
-    SCORE, in_words=SCORE_IN_WORDS, bounds=None, greater_is_better=True, of_test_sets=False
+    RecordedMetric(SCORE, estimand=SCORE_IN_WORDS, greater_is_better=True)
 )
 
 OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}

@@ -232,13 +232,14 @@ class Losses(Saved):
                     f"{arg('loss', self.loss)} is not a metric for which predictions are kept"
                 )
             return smooth_metric
-        metric = recorded_metric(
+        record = RecordedMetric(
             self.loss,
-            in_words=self.in_words,
+            estimand=self.in_words,
             bounds=self.bounds,
             greater_is_better=bool(self.greater_is_better),
-            of_test_sets=self.values is None,
+            kind="set" if self.values is None else "mean",
         )
+        metric = recorded_metric(record)
         if not isinstance(metric, RecordedMetric):
             return metric
         marks = self.values if self.loss == SCORE and metric.greater_is_better else None

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.common.words import arg
+
 SHARE_STEP = 1 / 200
 """The step of a share, as a part of the share."""
 
@@ -59,7 +61,7 @@ class OwnFunction:
         low, high = self.limits
         if math.isfinite(value) and not low - rounding <= value <= high + rounding:
             raise ValueError(
-                f"limits={self.limits!r:.60} of the metric {self.name!r:.60} do not contain "
+                f"{arg('limits', self.limits)} of the metric {self.name!r:.60} do not contain "
                 f"{value:.6g}, which its function returned: correct the limits, or leave them out"
             )
         return value

@@ -44,28 +44,11 @@ def known_metric(name: Any) -> Metric | None:
     return KNOWN.get(name) if isinstance(name, str) else None
 
 
-def recorded_metric(
-    name: str,
-    *,
-    in_words: str,
-    bounds: tuple[float, float] | None,
-    greater_is_better: bool,
-    of_test_sets: bool,
-) -> Metric:
-    """The metric that ucvtest knows by this name, unless its record differs."""
-    kind: Kind = "set" if of_test_sets else "mean"
-    return _known(
-        RecordedMetric(
-            name, estimand=in_words, bounds=bounds, kind=kind, greater_is_better=greater_is_better
-        )
-    )
-
-
-def _known(record: RecordedMetric) -> Metric:
-    """See `recorded_metric`."""
+def recorded_metric(record: RecordedMetric) -> Metric:
+    """The metric that ucvtest knows by the name of a record, unless the record differs."""
     if record.name.startswith(WEIGHTED):
         name = record.name.removeprefix(WEIGHTED)
-        unweighted = _known(
+        unweighted = recorded_metric(
             replace(record, name=name, estimand=record.estimand.removeprefix("weighted "))
         )
         metric = weighted_metric(unweighted)
@@ -74,7 +57,7 @@ def _known(record: RecordedMetric) -> Metric:
         return metric
     known = KNOWN.get(record.name)
     if known is not None and (
-        known.ranks_pairs
+        known.kind == "pairs"
         or (known.bounds, known.greater_is_better) == (record.bounds, record.greater_is_better)
     ):
         return known
@@ -86,7 +69,7 @@ def _known(record: RecordedMetric) -> Metric:
     low_high = None if record.bounds is None else sorted(map(loss.units.back, record.bounds))
     bounds = None if low_high is None else (low_high[0], low_high[1])
     if bounds != loss.bounds:
-        behind = _known(RecordedMetric(loss.name, estimand=loss.in_words, bounds=bounds))
+        behind = recorded_metric(RecordedMetric(loss.name, estimand=loss.in_words, bounds=bounds))
         loss = replace(behind, units=loss.units)
     return replace(record, kind="mean", of_loss=loss)
 

@@ -19,7 +19,7 @@ SAME_LOSSES = (
 
 UNEVEN = 0.5
 """Degrees of freedom of equal clusters, as a share of those of the clusters, below which sizes are
-very uneven: see studies/intervals/right_or_wrong.py --uneven."""
+very uneven: see studies/intervals/right_or_wrong.py."""
 
 
 def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:

@@ -1242,7 +1242,7 @@ PYTHON_ALONE = [*OF_FORMS, *OF_TABLES, *OF_KERNELS]
 
 
 GIVEN = "rules.csv --target y --scores"
-SURVIVAL = "predictions rules.csv --target days --scores"
+OF_DAYS = "predictions rules.csv --target days --scores"
 
 IN_SHELL_ALONE = [
     ("FILE", "smal.csv", "small.csv", "compare smal.csv --target y --learner lda"),
@@ -1268,8 +1268,8 @@ IN_SHELL_ALONE = [
     ("margin", "", "add --other", f"{MADE} --margin 0.1"),
     ("margin", "five_by_two_f", "another --test", f"{PAIR} --margin 0.1 --test five_by_two_f"),
     ("event", "", "missing", "predictions rules.csv --target days --scores p --metric harrell"),
-    ("event", "", "--metric harrell", f"{SURVIVAL} p --event died"),
-    ("event", "days", "target", f"{SURVIVAL} p --event days --metric uno"),
+    ("event", "", "--metric harrell", f"{OF_DAYS} p --event died"),
+    ("event", "days", "target", f"{OF_DAYS} p --event days --metric uno"),
     (
         "event",
         "x",
@@ -1311,7 +1311,12 @@ IN_SHELL_ALONE = [
     ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
     ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
     ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
-    ("FILE", "event contains 1 and 2", "make it 0 and 1", f"{SURVIVAL} p --event status --metric uno"),
+    (
+        "FILE",
+        "event contains 1 and 2",
+        "make it 0 and 1",
+        f"{OF_DAYS} p --event status --metric uno",
+    ),
     ("null-value", "AUC can have", "change it", f"predictions {GIVEN} p --loss auc --null-value 2"),
     ("scoring", "--metric", "exclude each other", f"{PAIR} --metric f1 --scoring r2"),
     ("metric", "f1", "use --test", f"{PAIR} --metric f1 --test mcnemar"),

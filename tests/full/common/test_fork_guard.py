@@ -74,7 +74,7 @@ def in_workers():
 def in_background():
     # It draws in a thread before it meets JAX.
     try:
-        test = uv.UStatisticTest(X, y, lambda X_train, y_train, X_test: (X_test[:, 0] > 0) * 1)
+        test = uv.UStatisticTest(X, y, lambda X_train, y_train, X_test: X_test[:, 0], loss="auc")
         return str(test.fit(n_pairs=64, rng=0).n_obs)
     except Exception as error:
         return f"{type(error).__mro__[1].__name__}: {error}"

@@ -216,7 +216,7 @@ calls = [
     lambda: uv.CorrectedTTest(X, y, unfitted, "lda").fit(),
     lambda: uv.CorrectedTTest(X, y, learner, backend="jax").fit(),
     lambda: uv.FoldCovarianceTest(X, y, unfitted, learner).fit(),
-    lambda: uv.UStatisticTest(X, y, unfitted, learner).fit(n_pairs=200),
+    lambda: uv.UStatisticTest(X, y, unfitted, "lda").fit(n_pairs=200),
     lambda: uv.plan(X, y, unfitted, learner, difference=0.1),
 ]
 for call in calls:

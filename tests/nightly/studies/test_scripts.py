@@ -19,7 +19,6 @@ RUN = [path for path in SCRIPTS if path != STUDIES / "benchmarks" / "report.py"]
 NEED_DATA = {
     "benchmarks/lasso",
     "calibration/unseen_rows",
-    "intervals/bounded_slopes",
     "reproductions/ustatistic",
 }
 """Scripts that have nothing to show without data that are not part of the project."""

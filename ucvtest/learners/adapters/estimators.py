@@ -3,8 +3,8 @@
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -146,7 +146,6 @@ class SklearnLearner(SplitLearner):
     ) -> np.ndarray:
         """Clone, seed, fit and predict."""
         from sklearn.base import clone
-        from sklearn.exceptions import ConvergenceWarning
 
         fitted_estimator = clone(self.estimator)
         if self._unseeded:
@@ -156,11 +155,18 @@ class SklearnLearner(SplitLearner):
             argument = weight_argument(self.estimator)
             weights = {} if argument is None else {argument: sample.fit_weights[learning]}
         response = self._response(sample)[learning]
-        with warnings.catch_warnings() if self.stops_early else nullcontext():
+        fitted_estimator.fit(sample.rows(learning), response, **weights)
+        return self._predict(fitted_estimator, sample, sample.rows(testing), output)
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """See `SplitLearner`: what is known to stop early is said once, in a note."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        with warnings.catch_warnings():
             if self.stops_early:
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted_estimator.fit(sample.rows(learning), response, **weights)
-        return self._predict(fitted_estimator, sample, sample.rows(testing), output)
+            yield
 
     def check_weights(self) -> None:
         """Refuse estimators whose fit takes no weights."""

@@ -12,7 +12,7 @@ from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.results.plot_data import Picture
-from ucvtest.stats.influence import variance_of_mean
+from ucvtest.stats.influence import Influence, variance_of_mean
 from ucvtest.stats.pivots import Pivot
 
 THESE_RULES = (
@@ -46,10 +46,12 @@ def mean_with_variance(
 def means_with_variances(
     observed: LossDifference, clusters: Clusters | None = None
 ) -> dict[str, Any]:
-    """The means and variances of the contrast and of each learner, as parts of an answer."""
-    pairs = [mean_with_variance(contrast, clusters) for contrast in observed.contrast_and_own]
-    estimates, variances = zip(*pairs, strict=True)
-    return {"estimates": estimates, "variances": variances}
+    """The same of the contrast and of each learner, as parts of an answer."""
+    rows = [contrast.values for contrast in observed.contrast_and_own]
+    values = np.stack(rows if clusters is None else [clusters.values(row) for row in rows])
+    means = Influence.of_means(values)
+    variances = means.variances if values.shape[1] > 1 else np.zeros(len(values))
+    return {"estimates": means.estimates.tolist(), "variances": variances.tolist()}
 
 
 ROUNDING = 1e-13

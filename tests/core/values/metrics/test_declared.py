@@ -13,7 +13,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.metrics.means import LOSSES, OF_SEVERAL
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.recorded import RecordedMetric, recorded_metric
 from ucvtest.metrics.scorers import MEANS, chosen_loss
 
 N_OBS, N_SETS = 40, 12
@@ -40,9 +40,9 @@ METRICS = {
     **dict(scores_of_test_sets()),
     **{
         name: recorded_metric(
-            "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=of_sets
+            RecordedMetric("score", estimand="score", greater_is_better=True, kind=kind)
         )
-        for name, of_sets in (("a score", False), ("scores of splits", True))
+        for name, kind in (("a score", "mean"), ("scores of splits", "set"))
     },
 }
 COMPUTED = [name for name in METRICS if not name.startswith(("a score", "scores of"))]
