@@ -160,7 +160,7 @@ class SklearnLearner(SplitLearner):
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """See `SplitLearner`: what is known to stop early is said once, in a note."""
+        """See `SplitLearner`: a stop that was foreseen is said once, in a note."""
         from sklearn.exceptions import ConvergenceWarning
 
         with warnings.catch_warnings():
