@@ -208,8 +208,12 @@ def in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 def escape_markdown(text: str) -> str:
-    """The text with a backslash before what Markdown would read as markup, on one line."""
-    return re.sub(r"([\\`*_<|\[\]$~#&])", r"\\\1", " ".join(text.splitlines()))
+    """The text as Markdown shows it, on one line: markup has a backslash, HTML is entities.
+
+    MLflow's pages print a backslash before "<" or "&".
+    """
+    text = " ".join(text.splitlines()).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_|\[\]$~#])", r"\\\1", text)
 
 
 def is_missing(value: Any) -> bool:

@@ -94,12 +94,12 @@ def check_latex(paper: str) -> None:
 
 
 def check_markdown(text: str) -> None:
-    bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", text)
+    bare = re.sub(r"\\[!-/:-@\[-`{-~]|&(lt|amp);", "", text)
     assert "<" not in bare
+    assert "&" not in bare
     assert "](" not in bare
     assert "$" not in bare
     assert "`" not in bare
-    assert "&lt;" not in bare
     # Rows of a table have as many cells as their head.
     for table in re.findall(r"(?:^\|.*\n?)+", bare, re.MULTILINE):
         assert len({line.count("|") for line in table.strip().split("\n")}) == 1
