@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ucvtest.common.execution import kept_thread
+from ucvtest.common.single_thread import ONE_BLAS_THREAD
 from ucvtest.common.words import arg
 from ucvtest.designs.draws import (
     all_learning_sets,
@@ -91,6 +92,14 @@ class Drawn(NamedTuple):
             place[self.partners[is_complete[:n_exchanged]]],
         )
         return kept, rows
+
+    def in_parts(self) -> Iterator["Drawn"]:
+        """Some draws at a time, where the losses of all would take much memory."""
+        n_cells, n_draws = len(self.draw) * self.learning.shape[1], int(self.draw.max()) + 1
+        n_parts = -(-n_cells // (2 * STAGE_CELLS))
+        part = np.arange(n_draws) * n_parts // n_draws
+        for number in range(n_parts):
+            yield self if n_parts == 1 else self.of(part == number)[0]
 
 
 @dataclass(frozen=True)
@@ -503,7 +512,8 @@ def collect(
     `excess` is that of the sums so far as a multiple of what "auto" allows; other numbers of
     learning sets are fixed.
     """
-    with kept_thread() as thread:
+    # Threads of BLAS would go on spinning between its products, in the way of fits.
+    with ONE_BLAS_THREAD, kept_thread() as thread:
         # An interrupt leaves nothing in the background behind.
         sums.thread = None if sampler.one_by_one is not None else thread
         try:
@@ -553,7 +563,8 @@ def _collect(
 def _draw(sampler: Sampler, sums: Sums, stages: Stages, parts: Sequence[int]) -> None:
     for size in parts:
         drawn = sampler.drawn(size, stages.sets_per_side, stages.exchange_every)
-        sums.add(*sampler.fitted(drawn))
+        for part in drawn.in_parts():
+            sums.add(*sampler.fitted(part))
 
 
 def _given_parts(
