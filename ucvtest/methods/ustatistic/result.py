@@ -19,13 +19,11 @@ from ucvtest.kernels.ustatistic.columns import (
     RatioOfLosses,
 )
 from ucvtest.kernels.ustatistic.rows import Strata
-from ucvtest.methods.ustatistic import few, ratio, reporting
+from ucvtest.methods.ustatistic import few, reporting
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.estimates import (
     AucEstimates,
     FewFitsEstimates,
-    FewFitsRatio,
-    RatioEstimates,
     UStatisticEstimates,
     auc_of,
     excess,
@@ -63,7 +61,7 @@ KEPT_BYTES = 2**28
 
 OfMean = UStatisticEstimates | FewFitsEstimates
 
-Estimates = OfMean | RatioEstimates | FewFitsRatio | AucEstimates | MetricEstimates
+Estimates = OfMean | AucEstimates | MetricEstimates
 
 AnyEstimates = TypeVar("AnyEstimates")
 
@@ -182,12 +180,6 @@ class PairedRun:
             aucs = AucEstimates.of(sums, sizes, places, converged=converged)
             by_few = sums.enough and few.auc_unanswered(options, aucs)
             return self._of_few(sums) if by_few else aucs
-        # Of a fixed number of fits all are asked for.
-        is_fixed = options.n_pairs != "auto"
-        if self.is_ratio:
-            of_ratio = RatioEstimates.of(sums, converged=converged or is_fixed)
-            by_few = sums.enough and not ratio.answers(options, of_ratio, self.source)
-            return self._of_few(sums) if by_few else of_ratio
         of_mean = UStatisticEstimates.of(sums, places, options.variance, converged=converged)
         if sums.enough:
             if few.unanswered(options, of_mean, self.source):
@@ -201,8 +193,6 @@ class PairedRun:
         """From the rounds that were kept."""
         if not isinstance(self.learning_sets.sizes, Sizes):
             return FewFitsEstimates.of(sums, self.places)
-        if self.is_ratio:
-            return FewFitsRatio.of(sums)
         return self._with_metric(sums, FewFitsEstimates.of(sums, self.places))
 
     def _with_metric(self, sums: Sums, of_mean: OfMean) -> Estimates:
@@ -303,10 +293,6 @@ def answer_from(
         answer = auc_reporting.answer_of(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
-    elif isinstance(estimates, RatioEstimates):
-        answer = ratio.answer_of(question, options, estimates, source, estimand)
-    elif isinstance(estimates, FewFitsRatio):
-        answer = ratio.answer_of_few(question, options, estimates, source, estimand)
     elif isinstance(estimates, FewFitsEstimates):
         answer = few.answer_of(
             *(question, learning_sets.sizes, options, estimates, source, estimand)
