@@ -14,7 +14,7 @@ from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
 from ucvtest.kernels.ustatistic.columns import Places, Ranked, RankedMixed
 from ucvtest.kernels.ustatistic.contrasts import Estimate, slope
 from ucvtest.kernels.ustatistic.few import FewFits
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.run import Sums
 from ucvtest.stats.pivots import Shape
 
@@ -148,7 +148,7 @@ class AucEstimates:
     converged: bool = True
 
     @classmethod
-    def of(cls, sums: Sums, sizes: AnySizes, places: Places, *, converged: bool) -> Self:
+    def of(cls, sums: Sums, sizes: AucSizes, places: Places, *, converged: bool) -> Self:
         """From the sums so far."""
         all_places = [places] if len(places) == 1 else [places, *((place,) for place in places)]
         if not has_enough(sums, sizes):
@@ -177,7 +177,7 @@ def auc_of(sums: Sums, places: Places) -> AucEstimate:
     return AucEstimate.of(sums.columns.strata, sums.estimate(places))
 
 
-def has_enough(sums: Sums, sizes: AnySizes) -> bool:
+def has_enough(sums: Sums, sizes: AucSizes) -> bool:
     """Whether there are learning sets enough for variances."""
     assert sums.rows is not None
     enough = sums.n_rows >= sizes.rows_for_variances and sums.n_draws >= sums.rows.n_blocks

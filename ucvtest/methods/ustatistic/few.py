@@ -22,8 +22,8 @@ from ucvtest.inference.studentise import (
 from ucvtest.kernels.ustatistic.aucs import NoVariance, no_variance_in_words
 from ucvtest.kernels.ustatistic.few import FewFits
 from ucvtest.methods.ustatistic import ratio, reporting
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS, few_in_class
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.estimates import (
     ROUNDING,
     AucEstimates,
@@ -71,7 +71,7 @@ def auc_unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
 
 def answer_of(
     question: Question,
-    sizes: Sizes | AnySizes,
+    sizes: Sizes | AucSizes,
     options: UStatisticOptions,
     estimates: FewFitsEstimates,
     source: LossSource,
@@ -221,7 +221,7 @@ def _notes(
 
 
 def _auc_notes(
-    sizes: AnySizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
+    sizes: AucSizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
     """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     if options.variance != "few":
@@ -244,7 +244,7 @@ def coverage_in_words(*, paired: bool) -> str:
     )
 
 
-def _notes_on_coverage(sizes: AnySizes, *, paired: bool) -> Iterator[str]:
+def _notes_on_coverage(sizes: AucSizes, *, paired: bool) -> Iterator[str]:
     """The known coverage of the intervals."""
     yield coverage_in_words(paired=paired)
     if sizes.columns(1).flat is not NoVariance.OBSERVATIONS_ALIKE:

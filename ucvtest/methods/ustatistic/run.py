@@ -11,7 +11,6 @@ from ucvtest.common.execution import kept_thread
 from ucvtest.common.single_thread import ONE_BLAS_THREAD
 from ucvtest.common.words import arg
 from ucvtest.designs.draws import (
-    all_learning_sets,
     draw_from_halves,
     draw_orders,
     exchange_one,
@@ -24,7 +23,7 @@ from ucvtest.kernels.ustatistic.exact import CompleteProducts
 from ucvtest.kernels.ustatistic.few import FewFits, Rounds
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for, keeps_pairs
 from ucvtest.kernels.ustatistic.unbiased import PairProducts
-from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, AnySizes
+from ucvtest.methods.ustatistic.auc_sizes import FEWEST_FOR_EACH, AucSizes
 from ucvtest.methods.ustatistic.metric_columns import OfMetric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -64,7 +63,7 @@ needs fewer splits than would make it precise."""
 FEWEST_ROWS = 600
 """Learning sets that "auto" draws at least for AUCs; see `FEWEST_FOR_EACH` too."""
 
-AnyLearningSets = Sizes | AnySizes
+AnyLearningSets = Sizes | AucSizes
 
 
 class Drawn(NamedTuple):
@@ -158,7 +157,7 @@ class Sampler:
     def fitted(self, drawn: Drawn) -> tuple[Drawn, list[np.ndarray]]:
         """The draws on which no learner fails, with the losses, scores or predictions of each."""
         if self.one_by_one is None:
-            learning = self.of_rows(drawn.learning)
+            learning = self.sizes.of_rows(drawn.learning)
             return drawn, self.source.losses_for(learning, ~learning, drawn.seeds)
         values, is_complete = self.one_by_one.losses(drawn.learning, drawn.draw, drawn.seeds)
         if is_complete.all():
@@ -166,15 +165,8 @@ class Sampler:
         kept, rows = drawn.of(is_complete)
         return kept, [of_learner[rows] for of_learner in values]
 
-    def of_rows(self, learning: np.ndarray) -> np.ndarray:
-        """Learning sets of what a source knows, from those of units."""
-        return learning if isinstance(self.sizes, Sizes) else self.sizes.of_rows(learning)
-
     def enumerated(self) -> Iterator[np.ndarray]:
         """All learning sets, some at a time."""
-        if isinstance(self.sizes, Sizes):
-            n, g = self.sizes.n_obs, self.sizes.learn_size
-            return all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n)))
         return self.sizes.every(rows_of_part(self.sizes))
 
 
@@ -462,7 +454,7 @@ class StageSizes:
 class StagesOfAuc:
     """The same of AUCs, whose sums are taken less often, as they cost more."""
 
-    sizes: AnySizes
+    sizes: AucSizes
     options: UStatisticOptions
     n_learners: int
 
