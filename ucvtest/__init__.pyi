@@ -49,7 +49,7 @@ from ucvtest.methods.permutation.model_selection import ModelSelection as ModelS
 from ucvtest.methods.permutation.model_selection import select_model as select_model
 from ucvtest.methods.ustatistic.kappa import KappaProfile as KappaProfile
 from ucvtest.methods.ustatistic.method import UStatisticTest as UStatisticTest
-from ucvtest.methods.ustatistic.splits_for_precision import (
+from ucvtest.methods.ustatistic.precomputed_splits import (
     resamples_for_precision as resamples_for_precision,
 )
 from ucvtest.metrics.loss import Loss as Loss

@@ -150,7 +150,9 @@ class Rounds:
             sets, values = learning[rounds], placed[:, rounds]
             some, first = self.strata.parts[0], self.strata.members[0][0]
             fits = values[..., some].sum(axis=-1, dtype=float) / self.strata.r[first]
-            tested = values.sum(axis=2, dtype=float) / (~sets).sum(axis=1)
+            # Halves of whole numbers are exact in single precision.
+            kind = np.float32 if placed.dtype.kind in "iub" and self._q == 2 else float
+            tested = values.sum(axis=2, dtype=kind) / (~sets).sum(axis=1, dtype=kind)
             self._known = None
             self._parts.append((tested, fits, sets))
 
@@ -180,7 +182,8 @@ class Rounds:
     def means(self) -> np.ndarray:
         """The means (V,) of the estimates: over Y of one stratum, over the fits of several."""
         tested, fits, _ = self.tables
-        return np.asarray((fits if len(self.strata.members) > 1 else tested).mean(axis=(1, 2)))
+        values = fits if len(self.strata.members) > 1 else tested
+        return np.asarray(values.mean(axis=(1, 2), dtype=float))
 
     @property
     def means_of_fits(self) -> np.ndarray:
@@ -206,7 +209,7 @@ class Rounds:
 
     def covariance_of_tests(self, contrasts: Sequence[Contrast]) -> np.ndarray:
         """The covariance of the parts of the tested units in contrasts."""
-        means = self.tables[0].mean(axis=1)
+        means = self.tables[0].mean(axis=1, dtype=float)
         effects = np.stack([contrast.weights @ means + contrast.fixed for contrast in contrasts])
         effects = self.strata.centred(effects) / np.sqrt(self.strata.n * (self.strata.n - 1))
         covariance: np.ndarray = effects @ effects.T

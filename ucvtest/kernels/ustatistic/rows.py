@@ -279,7 +279,10 @@ class Rows:
         self._fits_of_halves: list[AdditiveFit] | None = None
         shape = self.n_paired, n_blocks
         self._left, self._left_own = np.zeros(shape), np.zeros((*shape, n))
-        self.pair = np.zeros((*shape, n, n)) if pairs and keeps_pairs(n, shape) else None
+        # Of many units the product takes longest; its rounding is far below the noise of draws.
+        self._kind: type = float if exact or n <= MOST_UNITS_MANY else np.float32
+        of_pairs = self._kind if len(strata.members) == 1 else float
+        self.pair = np.zeros((*shape, n, n), of_pairs) if pairs and keeps_pairs(n, shape) else None
         """Half of the sums of pair effects of the kernel, to be symmetrised. `placements` adds
         those of pairs of two strata."""
 
@@ -381,10 +384,7 @@ class Rows:
         assert self.pair is not None
         strata, first = self.strata, self.strata.members[0]
         several = len(strata.members) > 1
-        # Of many units the product takes longest; its rounding is far below the noise of draws.
-        single = not self.exact and strata.n_units > MOST_UNITS_MANY
-        kind: type = np.float32 if single else float
-        sets: np.ndarray = learnt.T.astype(kind, copy=False)
+        sets: np.ndarray = learnt.T.astype(self._kind, copy=False)
         tested = (1 - learnt) / strata.r if several else learnt
         phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
         blocks = [(k, slices_of(block, k)) for k in np.unique(block).tolist()]
@@ -395,7 +395,7 @@ class Rows:
                 self._left[v, k] += mean[some].sum()
                 self._left_own[v, k] += mean[some] @ learnt[some] + shares[some].sum(axis=0)
             shares += learnt * (mean / 2)[:, None]
-            shares = shares.astype(kind, copy=False)
+            shares = shares.astype(self._kind, copy=False)
             for k, some in blocks:
                 self.pair[v, k] += sets[:, some] @ shares[some]
             if several:
@@ -564,7 +564,7 @@ class Rows:
         for first in range(0, n_units, STRIP):
             some = slice(first, first + STRIP)
             different = strata.labels[some, None] != strata.labels
-            tau = self.pair[:, :, some] + self.pair[..., some].swapaxes(-1, -2)
+            tau = np.add(self.pair[:, :, some], self.pair[..., some].swapaxes(-1, -2), dtype=float)
             tau /= count[:, None, None]
             of_rows = a[..., some, None]
             same = (share[some] * g[some] / (n[some] - 1) * u[..., None])[..., None]

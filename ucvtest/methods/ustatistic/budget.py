@@ -5,7 +5,6 @@ sets. The draws show whether it is enough; then all allowed fits are used.
 """
 
 from dataclasses import replace
-from math import comb
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.words import arg
@@ -31,18 +30,13 @@ def least_fits(
     """
     sizes, number = learning_sets.sizes, options.n_pairs
     if number == "exact":
-        return n_learners * (
-            comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
-        )
-    if not isinstance(sizes, Sizes):
-        few = options.variance == "few" or options.may_be_few
-        if few and sizes.in_rounds and number == "auto":
-            return 2 * n_learners * LEAST_ROUNDS
-        n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
-        return 2 * n_learners * n_pairs
-    by_few_fits = options.variance == "few" or (options.may_be_few and sizes.disjoint)
+        return n_learners * sizes.complete
+    by_few_fits = options.variance == "few" or (options.may_be_few and sizes.in_rounds)
     if by_few_fits and number == "auto":
         return 2 * n_learners * LEAST_ROUNDS
+    if not isinstance(sizes, Sizes):
+        n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
+        return 2 * n_learners * n_pairs
     return _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
 
 
@@ -94,8 +88,7 @@ def few_if_needed(
     """The options, with the variance of few fits if fits do not suffice for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
     in_pairs = options.given_sets is None and number != "exact"
-    in_rounds = sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
-    if not in_pairs or not options.may_be_few or not in_rounds:
+    if not in_pairs or not options.may_be_few or not sizes.in_rounds:
         return options
     if not isinstance(sizes, Sizes):
         fewest = -(-sizes.rows_for_variances // 2)

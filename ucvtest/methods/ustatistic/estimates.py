@@ -12,9 +12,9 @@ import numpy as np
 
 from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
 from ucvtest.kernels.ustatistic.columns import Places, Ranked, RankedMixed
-from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, slope
+from ucvtest.kernels.ustatistic.contrasts import Estimate, slope
 from ucvtest.kernels.ustatistic.few import FewFits
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.run import Sums
 from ucvtest.stats.pivots import Shape
 
@@ -33,7 +33,9 @@ OF_AUC = (Ranked, RankedMixed)
 
 @dataclass(frozen=True)
 class UStatisticEstimates:
-    """The estimates of a mean loss, and how their run went.
+    """The estimates of a mean loss, a difference or a ratio, and how their run went.
+
+    A ratio, whose variances are those of its logarithm, is NaN where a mean loss is not positive.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
     Monte-Carlo error, or to the jackknife with all its noise; `few_per_learner` those of each of
@@ -68,7 +70,8 @@ class UStatisticEstimates:
     @cached_property
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
-        return Shape.of(self.estimates.b, *self.slope)
+        # Ratios that do not exist have none.
+        return Shape.of(np.nan_to_num(self.estimates.b), *self.slope)
 
 
 def of_each(sums: Sums, places: Places) -> tuple[Estimate, ...]:
@@ -109,7 +112,7 @@ def only_rounding(estimate: Estimate, name: str) -> bool:
 
 @dataclass(frozen=True)
 class FewFitsEstimates:
-    """A mean loss or AUC (difference) from few fits, and that of each of two learners alone.
+    """A mean loss or AUC (difference, ratio) from few fits, and that of each of two learners alone.
 
     `no_variance` is why an AUC cannot vary, if so.
     """
@@ -126,53 +129,6 @@ class FewFitsEstimates:
         if isinstance(sums.columns, OF_AUC) and not few_fits.spread > NO_VARIANCE**2:
             no_variance = _no_variance(sums, few_fits.mean)
         return cls(few_fits, own, no_variance)
-
-
-# ------------------------------------------------------------------------------------ of ratios
-
-
-@dataclass(frozen=True)
-class RatioEstimates:
-    """Mean losses, and what the logarithm of their ratio rests on; None where one is not positive.
-
-    `own` are the learners alone.
-    """
-
-    per_learner: tuple[Estimate, ...]
-    combined: Estimate | None
-    n_pairs: int
-    converged: bool = True
-
-    @classmethod
-    def of(cls, sums: Sums, *, converged: bool = True) -> Self:
-        """From the sums so far."""
-        combined = None
-        if _exists(sums.contrast((0, 1))):
-            combined = sums.estimate((0, 1))
-        return cls(of_each(sums, (0, 1)), combined, sums.n_rows // 2, converged)
-
-
-@dataclass(frozen=True)
-class FewFitsRatio:
-    """The mean loss of each of two learners, and the linear part of the logarithm of their ratio.
-
-    `linear` is None where a mean loss is not positive.
-    """
-
-    per_learner: tuple[FewFits, FewFits]
-    linear: FewFits | None
-
-    @classmethod
-    def of(cls, sums: Sums) -> Self:
-        """From the rounds that were kept."""
-        assert sums.rounds is not None
-        exists = _exists(sums.columns.of_rounds((0, 1), sums.rounds))
-        own = sums.few_fits((0,)), sums.few_fits((1,))
-        return cls(own, sums.few_fits((0, 1)) if exists else None)
-
-
-def _exists(contrast: Contrast) -> bool:
-    return contrast.value is None or not math.isnan(contrast.value)
 
 
 # ------------------------------------------------------------------------------------- of AUCs
@@ -192,7 +148,7 @@ class AucEstimates:
     converged: bool = True
 
     @classmethod
-    def of(cls, sums: Sums, sizes: AnySizes, places: Places, *, converged: bool) -> Self:
+    def of(cls, sums: Sums, sizes: AucSizes, places: Places, *, converged: bool) -> Self:
         """From the sums so far."""
         all_places = [places] if len(places) == 1 else [places, *((place,) for place in places)]
         if not has_enough(sums, sizes):
@@ -221,7 +177,7 @@ def auc_of(sums: Sums, places: Places) -> AucEstimate:
     return AucEstimate.of(sums.columns.strata, sums.estimate(places))
 
 
-def has_enough(sums: Sums, sizes: AnySizes) -> bool:
+def has_enough(sums: Sums, sizes: AucSizes) -> bool:
     """Whether there are learning sets enough for variances."""
     assert sums.rows is not None
     enough = sums.n_rows >= sizes.rows_for_variances and sums.n_draws >= sums.rows.n_blocks

@@ -3,6 +3,7 @@
 Where "auto" ends before its own variance is known, the same pairs answer by this one.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,9 +21,9 @@ from ucvtest.inference.studentise import (
 )
 from ucvtest.kernels.ustatistic.aucs import NoVariance, no_variance_in_words
 from ucvtest.kernels.ustatistic.few import FewFits
-from ucvtest.methods.ustatistic import reporting
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes
+from ucvtest.methods.ustatistic import ratio, reporting
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS, few_in_class
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.estimates import (
     ROUNDING,
     AucEstimates,
@@ -54,9 +55,12 @@ def unanswered(
     options: UStatisticOptions, estimates: UStatisticEstimates, source: LossSource
 ) -> bool:
     """Whether draws ended before the variance that "auto" stands for is known."""
-    if source.identical or only_rounding(estimates.estimates, estimates.variance):
+    estimate = estimates.estimates
+    if source.identical or math.isnan(estimate.value):
         return False
-    is_reliable = reliable(estimates.estimates, estimates.variance)
+    if only_rounding(estimate, estimates.variance):
+        return False
+    is_reliable = reliable(estimate, estimates.variance)
     return not is_reliable or reporting.too_few_pairs(options, estimates.n_pairs, "") is not None
 
 
@@ -67,7 +71,7 @@ def auc_unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
 
 def answer_of(
     question: Question,
-    sizes: Sizes | AnySizes,
+    sizes: Sizes | AucSizes,
     options: UStatisticOptions,
     estimates: FewFitsEstimates,
     source: LossSource,
@@ -76,31 +80,41 @@ def answer_of(
     """The answer by few fits, except for the settings."""
     few_fits, of_auc = estimates.few_fits, not isinstance(sizes, Sizes)
     if isinstance(sizes, Sizes):
-        interval, method = options.interval.for_few_fits(), reporting.METHOD
+        interval = options.interval.for_few_fits()
+        method = ratio.METHOD if interval.is_ratio else reporting.METHOD
         # The shape of the losses is not known.
         shape = Shape(few_fits.n_obs, 0.0, few_fits.df)
         counts = {"one_class_fits": source.one_class_fits, **source.ties, "interval": interval.name}
         notes = [
             *_notes(options, interval, few_fits, source),
             *reporting.shared_notes(question, options, source, converged=True),
+            *([ratio.OF_LOGARITHM] if interval.is_ratio else []),
         ]
     else:
         interval, method, shape = options.interval, "U-statistic test of the AUC", None
         counts = {**sizes.counts, **source.counts, **interval.diagnostics(None)}
         notes = [*_auc_notes(sizes, options, few_fits, source)]
-    tested = interval.applied(_studentised(question, estimates, source, interval), shape, "few")
+    tested, diagnostics = (
+        _studentised(question, estimates, source, interval),
+        diagnostics_of(options, few_fits),
+    )
+    if interval.is_ratio:
+        diagnostics = ratio.of_logarithm(diagnostics, tested)
+    else:
+        tested = interval.applied(tested, shape, "few")
     return Answer.of_tested(
         tested,
         own_values(estimates.per_learner),
         method=method,
         estimand=estimand,
-        diagnostics={**diagnostics_of(options, few_fits), **counts},
+        contrast="ratio" if interval.is_ratio else "difference",
+        diagnostics={**diagnostics, **counts},
         notes=(
             reporting.ORDER,
             *notes,
             *interval.notes(None, tested, 0 if of_auc else source.one_class_fits),
         ),
-        tables={"Variances": variance_table([("few", None, tested)])},
+        tables={} if interval.is_ratio else {"Variances": variance_table([("few", None, tested)])},
     )
 
 
@@ -109,7 +123,8 @@ def _studentised(
 ) -> Studentised:
     """The test, or the reason why there is none."""
     few_fits, of_auc = estimates.few_fits, question.metric.ranks_pairs
-    varied = few_fits.spread > (ROUNDING * few_fits.mean) ** 2
+    # A ratio that does not exist has no parts.
+    varied = not few_fits.spread <= (ROUNDING * few_fits.mean) ** 2
     status = "ok"
     if of_auc:
         varied = estimates.no_variance is None
@@ -117,17 +132,15 @@ def _studentised(
             status = no_variance_in_words(estimates.no_variance)
     elif source.identical:
         status = SAME_LOSSES
+    elif math.isnan(few_fits.mean):
+        status = ratio.NO_RATIO
     elif not varied and not interval.answers_without_spread:
-        status = reporting.without_spread(question)
-    return studentise(
-        question.hypothesis,
-        few_fits.mean,
-        few_fits.variance if varied else 0.0,
-        mc_se=few_fits.mc_se if varied else 0.0,
-        reference="t",
-        df=few_fits.df,
-        status=status,
-    )
+        status = reporting.without_spread(question, interval)
+    numbers = question.hypothesis, few_fits.mean, few_fits.variance if varied else 0.0
+    mc_se = few_fits.mc_se if varied else 0.0
+    if interval.is_ratio:
+        return ratio.studentise_ratio(*numbers, mc_se=mc_se, df=few_fits.df, status=status)
+    return studentise(*numbers, mc_se=mc_se, reference="t", df=few_fits.df, status=status)
 
 
 def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, Any]:
@@ -190,7 +203,8 @@ def _notes(
     """The same, and the limits of few fits."""
     yield from notes_on_fits(options, few_fits)
     metric = interval.metric
-    if source.paired and not metric.counts_errors and never_negative(metric):
+    may_have_tail = never_negative(metric) and not (metric.counts_errors or interval.is_ratio)
+    if source.paired and may_have_tail:
         yield Note(
             "Few fits do not show whether the losses have a heavy tail. With 20 fits of each "
             "learner, 95% intervals for differences of squared and log losses contained the true "
@@ -207,7 +221,7 @@ def _notes(
 
 
 def _auc_notes(
-    sizes: AnySizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
+    sizes: AucSizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
     """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     if options.variance != "few":
@@ -230,7 +244,7 @@ def coverage_in_words(*, paired: bool) -> str:
     )
 
 
-def _notes_on_coverage(sizes: AnySizes, *, paired: bool) -> Iterator[str]:
+def _notes_on_coverage(sizes: AucSizes, *, paired: bool) -> Iterator[str]:
     """The known coverage of the intervals."""
     yield coverage_in_words(paired=paired)
     if sizes.columns(1).flat is not NoVariance.OBSERVATIONS_ALIKE:

@@ -127,6 +127,8 @@ class Interval:
     n_rows: int | None = None
     added: AddedRows | None = None
     """"plus_four" for a metric that is a function of the confusion matrix."""
+    is_ratio: bool = False
+    """Whether two learners are compared by the ratio of their mean losses."""
 
     @classmethod
     def of(
@@ -167,11 +169,12 @@ class Interval:
                 f"{arg('variance', variance)} is not for ratios, which have 'jackknife' and 'few': "
                 "leave it out"
             )
-        return cls(interval_name, "log", "it is the one for ratios", metric, paired=True)
+        reason = "it is the one for ratios"
+        return cls(interval_name, "log", reason, metric, paired=True, is_ratio=True)
 
     def for_few_fits(self) -> Self:
         """The rule for the variance of few fits, which show neither skewness nor slope."""
-        if self.requested_name != "auto" or self.name == "log":
+        if self.requested_name != "auto" or self.is_ratio:
             return self
         name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
         return replace(self, name=name, reason=reason)

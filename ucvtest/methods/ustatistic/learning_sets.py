@@ -12,12 +12,7 @@ from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, LossesQuestion, Question
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes, SeveralSizes
-from ucvtest.methods.ustatistic.auc.cluster_sizes import (
-    MixedSizes,
-    SeveralMixedSizes,
-    cluster_sizes,
-)
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
@@ -25,8 +20,6 @@ from ucvtest.metrics.base import Metric, when_learning_from
 from ucvtest.results.fields import Contrast
 
 SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
-
-AucSizes = ClassSizes | SeveralSizes | MixedSizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +62,8 @@ class LearningSets:
             classes = np.asarray(sample.classes).tolist()
             positive = classes[-1] if sample.positive_named else None
             check_order("learn_size", classes, sample.declared, positive, remedy=SORTED_LABELS)
-        sizes: AucSizes
-        if question.clusters is not None:
-            sizes = cluster_sizes(sample, question.clusters, learn_size, against_rest=against_rest)
-        elif sample.n_classes > 2:
-            sizes = SeveralSizes.checked(sample, learn_size, against_rest=against_rest)
-        else:
-            sizes = ClassSizes.checked(sample, learn_size)
+        clusters = question.clusters
+        sizes = AucSizes.checked(sample, clusters, learn_size, against_rest=against_rest)
         return cls(sizes, sum(sizes.learn_sizes))
 
     @classmethod
@@ -96,7 +84,7 @@ class LearningSets:
                 f"{call('UStatisticTest')} draws itself: leave {arg('design')} out"
             )
         splits = GivenSplits.of(design)
-        within_classes = ClassSizes.of_splits(splits, question.target)
+        within_classes = AucSizes.of_splits(splits, question.target)
         return cls(within_classes, design.learn_sizes[0], given_sets=splits)
 
     def estimand(self, question: Question) -> str:
@@ -115,7 +103,7 @@ class LearningSets:
 
     def positive(self, question: Question) -> Any:
         """The positive class; with several classes, the one compared with the rest, if any."""
-        if isinstance(self.sizes, SeveralSizes | SeveralMixedSizes):
+        if isinstance(self.sizes, AucSizes) and self.sizes.n_classes > 2:
             return self.sizes.positive
         return question.positive
 

@@ -11,13 +11,14 @@ from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.interval import (
     NEED_MANY_FITS,
     Interval,
     IntervalName,
     knows_slope,
 )
-from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 

@@ -19,12 +19,14 @@ from ucvtest.inference.studentise import (
 )
 from ucvtest.kernels.ustatistic.contrasts import Estimate
 from ucvtest.kernels.ustatistic.few import FewFits
+from ucvtest.methods.ustatistic import ratio
 from ucvtest.methods.ustatistic.estimates import (
     RELIABLE,
     UStatisticEstimates,
     only_rounding,
     reliable,
 )
+from ucvtest.methods.ustatistic.interval import BY_PAPER, Interval
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.run import MIN_PAIRS
@@ -57,20 +59,24 @@ def answer_of(
     estimand: str,
 ) -> Answer:
     """The answer about a mean loss, except for the settings."""
-    tested = _studentised(question, options, estimates, source)
+    tested, interval = _studentised(question, options, estimates, source), options.interval
     with_interval, shape = tested[estimates.variance], estimates.shape
+    diagnostics = _diagnostics(estimates, source, _known_variances(question.metric, interval))
+    is_ratio = interval.is_ratio
+    if is_ratio:
+        diagnostics = ratio.of_logarithm(diagnostics, with_interval)
     return Answer.of_tested(
         with_interval,
         own_values(estimates.per_learner, estimates.few_per_learner),
-        method=METHOD,
+        method=ratio.METHOD if is_ratio else METHOD,
         estimand=estimand,
-        diagnostics=_diagnostics(estimates, source, question.metric)
-        | options.interval.diagnostics(shape),
+        contrast="ratio" if is_ratio else "difference",
+        diagnostics=diagnostics | interval.diagnostics(shape),
         notes=(
             *_notes(question, options, estimates, source),
-            *options.interval.notes(shape, with_interval, source.one_class_fits),
+            *interval.notes(shape, with_interval, source.one_class_fits),
         ),
-        tables={"Variances": _table(estimates, tested)},
+        tables={} if is_ratio else {"Variances": _table(estimates, tested)},
     )
 
 
@@ -82,18 +88,22 @@ def _studentised(
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     estimate, tested = estimates.estimates, {}
-    for name in _known_variances(question.metric):
+    for name in _known_variances(question.metric, options.interval):
         if name not in estimate.variances:
             continue
-        normal = name in ("unbiased", "asymptotic")
+        status = _status(question, options, estimates, name, identical=source.identical)
+        numbers = question.hypothesis, estimate.value, _variance(estimates, name)
+        mc_se, normal = estimate.mc_se, name in BY_PAPER
+        if options.interval.is_ratio:
+            df = estimates.shape.df
+            tested[name] = ratio.studentise_ratio(*numbers, mc_se=mc_se, df=df, status=status)
+            continue
         studentised = studentise(
-            question.hypothesis,
-            estimate.value,
-            _variance(estimates, name),
-            mc_se=estimate.mc_se,
+            *numbers,
+            mc_se=mc_se,
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
-            status=_status(question, options, estimates, name, identical=source.identical),
+            status=status,
         )
         tested[name] = options.interval.applied(studentised, estimates.shape, name)
     return tested
@@ -125,21 +135,21 @@ def _precise(estimates: UStatisticEstimates, name: str) -> bool:
     return small or only_rounding(estimate, name)
 
 
-def _known_variances(metric: Metric) -> tuple[str, ...]:
-    """The variances that a metric has; where it compares pairs, the others suppose too much."""
-    return ("jackknife",) if metric.compares_pairs else VARIANCES
+def _known_variances(metric: Metric, interval: Interval) -> tuple[str, ...]:
+    """The variances that there are; of metrics of pairs and ratios, others suppose too much."""
+    return ("jackknife",) if metric.compares_pairs or interval.is_ratio else VARIANCES
 
 
 def _diagnostics(
-    estimates: UStatisticEstimates, source: LossSource, metric: Metric
+    estimates: UStatisticEstimates, source: LossSource, known_variances: Sequence[str]
 ) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
     estimate = estimates.estimates
-    values = estimate.variances
+    values, to_first_order = estimate.variances, len(known_variances) == 1
     precise_variances = {
         f"variance_{name}": quantity.square(values[name])
-        for name in (*_known_variances(metric), "geometric")
-        if name in values and not (name == "geometric" and metric.compares_pairs)
+        for name in (*known_variances, *(() if to_first_order else ("geometric",)))
+        if name in values
     }
     diagnostics: dict[str, Any] = {
         "mc_se_estimate": quantity.spread(estimate.mc_se),
@@ -151,7 +161,7 @@ def _diagnostics(
         **precise_variances,
         **source.ties,
     }
-    if not metric.compares_pairs:
+    if not to_first_order:
         if "unbiased" in values:
             diagnostics["theta_squared"] = quantity.second_moment(estimate.theta_squared)
         if "pair_effects" in values:
@@ -199,8 +209,9 @@ def _notes(
         *_own_notes(estimates),
         *([FLOORED] if estimates.floored else []),
         *shared_notes(question, options, source, converged=estimates.converged),
+        *([ratio.OF_LOGARITHM] if options.interval.is_ratio else []),
     ]
-    if options.given_sets is not None:
+    if options.given_sets is not None and not options.interval.is_ratio:
         listed.append(
             "The estimate is not the plain mean of the given losses: their additive part serves "
             "as a control variate, which removes its chance variation between draws and leaves "
@@ -257,8 +268,10 @@ def ended_early(options: UStatisticOptions, variance: str) -> Note:
     )
 
 
-def without_spread(question: Question) -> str:
-    """The status where the losses, or their difference, do not vary."""
+def without_spread(question: Question, interval: Interval) -> str:
+    """The status where the losses, or what compares them, do not vary."""
+    if interval.is_ratio:
+        return ratio.IN_PROPORTION
     return no_spread(
         "at every observation",
         "use another loss, or other learners",
@@ -280,6 +293,8 @@ def _status(
     remedy = remedy_for(options)
     if identical:
         return SAME_LOSSES
+    if math.isnan(estimates.estimates.value):
+        return ratio.NO_RATIO
     if math.isnan(variance):
         return f"the {name} variance could not be estimated: {remedy}"
     if (too_few := too_few_pairs(options, estimates.n_pairs, remedy)) is not None:
@@ -287,13 +302,13 @@ def _status(
     if only_rounding(estimates.estimates, name):
         if options.interval.answers_without_spread:
             return "ok"
-        return without_spread(question)
+        return without_spread(question, options.interval)
     if variance == 0:
         return (
             f"no variance estimate: the losses vary, but both parts of the {name} variance were "
             f"estimated below zero; {remedy}"
         )
-    if variance < 0 and name in ("unbiased", "asymptotic"):
+    if variance < 0 and name in BY_PAPER:
         other = "midpoint" if "midpoint" in estimates.estimates.variances else "jackknife"
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
@@ -333,7 +348,7 @@ def remedy_for(options: UStatisticOptions) -> str:
 
 def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
     """The note on a variance with which the test rejects too often."""
-    if options.variance in ("unbiased", "asymptotic"):
+    if options.variance in BY_PAPER:
         yield Note(
             f"With the {options.variance} variance and the normal reference, the test rejects too "
             f"often at small n; {arg('variance', 'midpoint')} keeps its level better.",

@@ -19,13 +19,11 @@ from ucvtest.kernels.ustatistic.columns import (
     RatioOfLosses,
 )
 from ucvtest.kernels.ustatistic.rows import Strata
-from ucvtest.methods.ustatistic import few, ratio, reporting
+from ucvtest.methods.ustatistic import few, reporting
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.estimates import (
     AucEstimates,
     FewFitsEstimates,
-    FewFitsRatio,
-    RatioEstimates,
     UStatisticEstimates,
     auc_of,
     excess,
@@ -54,7 +52,6 @@ from ucvtest.methods.ustatistic.sizes import NEED_PAIR_EFFECTS, Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.working_point import PartsOfTested
 from ucvtest.results.result import TestResult
-from ucvtest.stats.jackknife import has_pair_effects
 
 METHOD_NAME = "ustatistic"
 
@@ -63,7 +60,7 @@ KEPT_BYTES = 2**28
 
 OfMean = UStatisticEstimates | FewFitsEstimates
 
-Estimates = OfMean | RatioEstimates | FewFitsRatio | AucEstimates | MetricEstimates
+Estimates = OfMean | AucEstimates | MetricEstimates
 
 AnyEstimates = TypeVar("AnyEstimates")
 
@@ -114,7 +111,7 @@ class PairedRun:
                 return self._of_few(sums)
             return self._of_many(sums, converged=converged)
 
-        in_rounds = in_pairs_of(self.learning_sets) and options.n_pairs != "exact"
+        in_rounds = sizes.in_rounds and options.n_pairs != "exact"
         if isinstance(source, GivenPredictions) and isinstance(sums.columns, OfCells):
             known = memoised(source.parts, _no_sums)
             key = source.places, sums.columns.width, sums.kind
@@ -124,8 +121,8 @@ class PairedRun:
                 known[key] = sums
         if not (source.one_by_one and in_rounds):
             return estimated(None)
-        of_rows = np.asarray if isinstance(sizes, Sizes) else sizes.of_rows
-        pairs = OneByOne(source, sums if sums.rounds is not None else None, of_rows=of_rows)
+        rounds = sums if sums.rounds is not None else None
+        pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
         return one_by_one(pairs, estimated, lambda: self._of_few(sums), result_of)
 
     def _sums(self) -> Sums:
@@ -136,10 +133,7 @@ class PairedRun:
         few_too = options.variance == "few" or options.may_be_few
         of_means = isinstance(sizes, Sizes) and not self.is_ratio
         compares_pairs = self.question.metric.compares_pairs
-        if isinstance(sizes, Sizes):
-            pairs = of_means and has_pair_effects(sizes.n_obs, sizes.learn_size)
-        else:
-            pairs = sizes.has_pairs
+        pairs = sizes.has_pairs and not self.is_ratio
         return Sums.of(
             columns,
             many=options.variance != "few",
@@ -182,12 +176,6 @@ class PairedRun:
             aucs = AucEstimates.of(sums, sizes, places, converged=converged)
             by_few = sums.enough and few.auc_unanswered(options, aucs)
             return self._of_few(sums) if by_few else aucs
-        # Of a fixed number of fits all are asked for.
-        is_fixed = options.n_pairs != "auto"
-        if self.is_ratio:
-            of_ratio = RatioEstimates.of(sums, converged=converged or is_fixed)
-            by_few = sums.enough and not ratio.answers(options, of_ratio, self.source)
-            return self._of_few(sums) if by_few else of_ratio
         of_mean = UStatisticEstimates.of(sums, places, options.variance, converged=converged)
         if sums.enough:
             if few.unanswered(options, of_mean, self.source):
@@ -201,8 +189,6 @@ class PairedRun:
         """From the rounds that were kept."""
         if not isinstance(self.learning_sets.sizes, Sizes):
             return FewFitsEstimates.of(sums, self.places)
-        if self.is_ratio:
-            return FewFitsRatio.of(sums)
         return self._with_metric(sums, FewFitsEstimates.of(sums, self.places))
 
     def _with_metric(self, sums: Sums, of_mean: OfMean) -> Estimates:
@@ -216,17 +202,11 @@ def _no_sums(parts: PartsOfTested) -> dict[Any, Sums]:
     return {}
 
 
-def in_pairs_of(learning_sets: LearningSets) -> bool:
-    """Whether learning sets are drawn in disjoint pairs."""
-    sizes = learning_sets.sizes
-    return sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
-
-
 def rounds_are_there(learning_sets: LearningSets, options: UStatisticOptions) -> bool:
     """Whether there are pairs of disjoint learning sets, which few fits need."""
     given_sets = options.given_sets
     if given_sets is None or not isinstance(learning_sets.sizes, Sizes):
-        return in_pairs_of(learning_sets)
+        return learning_sets.sizes.in_rounds
     return isinstance(given_sets, GivenPairs) and given_sets.n_sets == 1
 
 
@@ -303,10 +283,6 @@ def answer_from(
         answer = auc_reporting.answer_of(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, estimand)
         )
-    elif isinstance(estimates, RatioEstimates):
-        answer = ratio.answer_of(question, options, estimates, source, estimand)
-    elif isinstance(estimates, FewFitsRatio):
-        answer = ratio.answer_of_few(question, options, estimates, source, estimand)
     elif isinstance(estimates, FewFitsEstimates):
         answer = few.answer_of(
             *(question, learning_sets.sizes, options, estimates, source, estimand)

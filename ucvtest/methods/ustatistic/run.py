@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ucvtest.common.execution import kept_thread
+from ucvtest.common.single_thread import ONE_BLAS_THREAD
 from ucvtest.common.words import arg
 from ucvtest.designs.draws import (
-    all_learning_sets,
     draw_from_halves,
     draw_orders,
     exchange_one,
@@ -23,7 +23,7 @@ from ucvtest.kernels.ustatistic.exact import CompleteProducts
 from ucvtest.kernels.ustatistic.few import FewFits, Rounds
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for, keeps_pairs
 from ucvtest.kernels.ustatistic.unbiased import PairProducts
-from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, AnySizes
+from ucvtest.methods.ustatistic.auc_sizes import FEWEST_FOR_EACH, AucSizes
 from ucvtest.methods.ustatistic.metric_columns import OfMetric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -63,7 +63,7 @@ needs fewer splits than would make it precise."""
 FEWEST_ROWS = 600
 """Learning sets that "auto" draws at least for AUCs; see `FEWEST_FOR_EACH` too."""
 
-AnyLearningSets = Sizes | AnySizes
+AnyLearningSets = Sizes | AucSizes
 
 
 class Drawn(NamedTuple):
@@ -91,6 +91,14 @@ class Drawn(NamedTuple):
             place[self.partners[is_complete[:n_exchanged]]],
         )
         return kept, rows
+
+    def in_parts(self) -> Iterator["Drawn"]:
+        """Some draws at a time, where the losses of all would take much memory."""
+        n_cells, n_draws = len(self.draw) * self.learning.shape[1], int(self.draw.max()) + 1
+        n_parts = -(-n_cells // (2 * STAGE_CELLS))
+        part = np.arange(n_draws) * n_parts // n_draws
+        for number in range(n_parts):
+            yield self if n_parts == 1 else self.of(part == number)[0]
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ class Sampler:
     def fitted(self, drawn: Drawn) -> tuple[Drawn, list[np.ndarray]]:
         """The draws on which no learner fails, with the losses, scores or predictions of each."""
         if self.one_by_one is None:
-            learning = self.of_rows(drawn.learning)
+            learning = self.sizes.of_rows(drawn.learning)
             return drawn, self.source.losses_for(learning, ~learning, drawn.seeds)
         values, is_complete = self.one_by_one.losses(drawn.learning, drawn.draw, drawn.seeds)
         if is_complete.all():
@@ -157,15 +165,8 @@ class Sampler:
         kept, rows = drawn.of(is_complete)
         return kept, [of_learner[rows] for of_learner in values]
 
-    def of_rows(self, learning: np.ndarray) -> np.ndarray:
-        """Learning sets of what a source knows, from those of units."""
-        return learning if isinstance(self.sizes, Sizes) else self.sizes.of_rows(learning)
-
     def enumerated(self) -> Iterator[np.ndarray]:
         """All learning sets, some at a time."""
-        if isinstance(self.sizes, Sizes):
-            n, g = self.sizes.n_obs, self.sizes.learn_size
-            return all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n)))
         return self.sizes.every(rows_of_part(self.sizes))
 
 
@@ -453,7 +454,7 @@ class StageSizes:
 class StagesOfAuc:
     """The same of AUCs, whose sums are taken less often, as they cost more."""
 
-    sizes: AnySizes
+    sizes: AucSizes
     options: UStatisticOptions
     n_learners: int
 
@@ -503,7 +504,8 @@ def collect(
     `excess` is that of the sums so far as a multiple of what "auto" allows; other numbers of
     learning sets are fixed.
     """
-    with kept_thread() as thread:
+    # Threads of BLAS would go on spinning between its products, in the way of fits.
+    with ONE_BLAS_THREAD, kept_thread() as thread:
         # An interrupt leaves nothing in the background behind.
         sums.thread = None if sampler.one_by_one is not None else thread
         try:
@@ -553,7 +555,8 @@ def _collect(
 def _draw(sampler: Sampler, sums: Sums, stages: Stages, parts: Sequence[int]) -> None:
     for size in parts:
         drawn = sampler.drawn(size, stages.sets_per_side, stages.exchange_every)
-        sums.add(*sampler.fitted(drawn))
+        for part in drawn.in_parts():
+            sums.add(*sampler.fitted(part))
 
 
 def _given_parts(

@@ -20,7 +20,7 @@ from ucvtest.kernels.ustatistic.aucs import AucEstimate, NoVariance
 from ucvtest.kernels.ustatistic.contrasts import Estimate, covariance, slope
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, FewFits, Rounds
 from ucvtest.learners.jitted.regularization_paths import on_paths
-from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
+from ucvtest.methods.ustatistic.auc_sizes import MAX_OBS_PAIR_EFFECTS, AucSizes
 from ucvtest.methods.ustatistic.budget import capped, check_budget, few_if_needed, least_fits
 from ucvtest.methods.ustatistic.estimates import (
     RELIABLE,
@@ -115,7 +115,7 @@ class Joined(ABC):
     """The joint estimates of all learners, from the sums over the same rows."""
 
     sums: Sums
-    sizes: Sizes | ClassSizes
+    sizes: Sizes | AucSizes
     variance: str
     converged: bool = True
 
@@ -296,7 +296,7 @@ class JoinedAucs(JoinedMany):
 
     def of(self, question: Question, places: Places) -> Any:
         """See `Joined`."""
-        assert isinstance(self.sizes, ClassSizes)
+        assert isinstance(self.sizes, AucSizes)
         estimates = AucEstimates.of(self.sums, self.sizes, places, converged=self.converged)
         return (
             estimates
@@ -399,7 +399,7 @@ class JointRun:
 
     tests: Mapping[Any, JoinedTest]
     names: tuple[str, ...]
-    sizes: Sizes | ClassSizes
+    sizes: Sizes | AucSizes
 
     @classmethod
     def of(
@@ -522,7 +522,7 @@ class JointRun:
             for key, test in self.tests.items()
         }
         if isinstance(estimates, JoinedFew):
-            copula_note = COPULA_OF_AUCS if isinstance(self.sizes, ClassSizes) else COPULA
+            copula_note = COPULA_OF_AUCS if isinstance(self.sizes, AucSizes) else COPULA
             results = {
                 key: replace(result, notes=(*result.notes, copula_note))
                 for key, result in results.items()
@@ -550,7 +550,7 @@ class JointRun:
         first_test, n_learners = next(iter(self.tests.values())), len(self.names)
         sets, sizes = first_test.learning_sets, self.sizes
         options = few_if_needed(sets, options, n_learners, jointly=True)
-        aucs = sizes if isinstance(sizes, ClassSizes) else None
+        aucs = sizes if isinstance(sizes, AucSizes) else None
         in_rounds = rounds_are_there(sets, options) and (
             options.variance == "few" or options.may_be_few
         )
@@ -576,7 +576,7 @@ class JointRun:
         )
         stages = (
             StagesOfAuc(sizes, options, n_learners)
-            if isinstance(sizes, ClassSizes)
+            if isinstance(sizes, AucSizes)
             else StageSizes(sizes, options, n_learners, exchanging=False, jointly=True)
         )
         kind = JoinedLosses if aucs is None else JoinedAucs
@@ -629,12 +629,12 @@ def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> di
     }
 
 
-def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
+def _joint_sizes(learning_sets: LearningSets) -> Sizes | AucSizes:
     """The sizes of learning sets, if several learners can be judged together on them."""
     sizes = learning_sets.sizes
     if isinstance(sizes, Sizes):
         return sizes
-    if not isinstance(sizes, ClassSizes):
+    if not sizes.of_two_classes:
         raise ValueError(
             f"{arg('correction', 'simultaneous')} is not for the AUC of several classes, or of "
             "clusters with rows of both: use 'holm'"

@@ -1,11 +1,15 @@
 """The sizes of the sample and of learning sets, and the variances that they allow."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Self
 
+import numpy as np
+
 from ucvtest.common.checks import as_integer
 from ucvtest.common.words import arg
+from ucvtest.designs.draws import all_learning_sets
 from ucvtest.kernels.ustatistic.exact import MAX_SUBSETS
 from ucvtest.kernels.ustatistic.rows import MOST_UNITS, N_BLOCKS, keeps_pairs
 from ucvtest.stats.jackknife import has_pair_effects
@@ -21,6 +25,15 @@ OF_PAIRS = ("jackknife", "few")
 FEW_OBS = 12
 """Intervals by the midpoint variance have not been tried with fewer observations: "auto" is then
 the jackknife."""
+
+
+def check_complete(n_fits: int, max_fits: int, remedy: str) -> None:
+    """Refuse all learning sets if they take too many fits."""
+    if n_fits > max_fits:
+        raise ValueError(
+            f"{arg('n_pairs', 'exact')} needs {n_fits} fits, {arg('max_fits')} is {max_fits}: "
+            f"{remedy}"
+        )
 
 
 @dataclass(frozen=True)
@@ -62,9 +75,27 @@ class Sizes:
         return self.n_obs >= 2 * self.learn_size + 2
 
     @property
-    def pair_effects(self) -> bool:
+    def in_rounds(self) -> bool:
+        """The same, which few fits need."""
+        return self.disjoint
+
+    @property
+    def complete(self) -> int:
+        """All learning sets."""
+        return comb(self.n_obs, self.learn_size)
+
+    @property
+    def has_pairs(self) -> bool:
         """Whether the midpoint variance exists."""
         return has_pair_effects(self.n_obs, self.learn_size)
+
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """Learning sets of what a source knows."""
+        return learning
+
+    def every(self, n_rows: int) -> Iterator[np.ndarray]:
+        """All learning sets, some rows at a time."""
+        return all_learning_sets(self.n_obs, self.learn_size, max(1, min(4096, n_rows)))
 
     @property
     def keeps_pairs(self) -> bool:
@@ -81,7 +112,7 @@ class Sizes:
         n, g = self.n_obs, self.learn_size
         if variance == "auto":
             suits = self.zero_one and n >= FEW_OBS and self.keeps_pairs
-            return "midpoint" if self.pair_effects and suits else "jackknife"
+            return "midpoint" if self.has_pairs and suits else "jackknife"
         if self.pairs and variance not in OF_PAIRS:
             raise ValueError(
                 f"{arg('variance', variance)} is not for metrics that compare pairs of "
@@ -93,7 +124,7 @@ class Sizes:
                 f"and learn_size = {g}: use {arg('learn_size')} <= {n // 2 - 1}, or "
                 f"{arg('variance', 'jackknife')}"
             )
-        if variance == "midpoint" and not self.pair_effects:
+        if variance == "midpoint" and not self.has_pairs:
             raise ValueError(
                 f"{arg('variance', 'midpoint')} needs at most half of the observations to learn "
                 f"from, got learn_size = {g} and n = {n}: use {arg('learn_size')} <= "
@@ -116,13 +147,8 @@ class Sizes:
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
         """Refuse all learning sets where they are too many."""
         n, g = self.n_obs, self.learn_size
-        n_fits = comb(n, g) * n_learners
-        if n_fits > max_fits:
-            raise ValueError(
-                f"{arg('n_pairs', 'exact')} needs {n_fits} fits, {arg('max_fits')} is {max_fits}: "
-                f"{remedy}"
-            )
-        if self.pair_effects and comb(n, g + 1) > MAX_SUBSETS:
+        check_complete(self.complete * n_learners, max_fits, remedy)
+        if self.has_pairs and comb(n, g + 1) > MAX_SUBSETS:
             raise ValueError(
                 f"{arg('n_pairs', 'exact')} needs {comb(n, g + 1)} subsets in memory, more than "
                 f"{MAX_SUBSETS}: use random pairs"

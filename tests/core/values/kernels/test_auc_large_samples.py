@@ -11,8 +11,7 @@ from ucvtest.kernels.ustatistic.columns import Ranked
 from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
-from ucvtest.methods.ustatistic import simultaneous
-from ucvtest.methods.ustatistic.auc import class_sizes
+from ucvtest.methods.ustatistic import auc_sizes, simultaneous
 
 N1, N0, G1, G0, M = 40, 50, 15, 20, 1500
 
@@ -70,7 +69,7 @@ def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings, monkeypatch
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):
-    for module in (class_sizes, simultaneous):
+    for module in (auc_sizes, simultaneous):
         monkeypatch.setattr(module, "MAX_OBS_PAIR_EFFECTS", 50)
     sample = breast_cancer(60, 3)
     X, y = sample.matrix, sample.response

@@ -18,8 +18,7 @@ from ucvtest.inference.studentise import (
     variance_table,
 )
 from ucvtest.kernels.ustatistic.aucs import AucEstimate, no_variance_in_words, too_rough
-from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes
-from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.estimates import AucEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.reporting import (
@@ -37,7 +36,7 @@ REMEDY_LOSSES = "use scores of more splits"
 
 def answer_of(
     hypothesis: Hypothesis,
-    sizes: AnySizes,
+    sizes: AucSizes,
     options: UStatisticOptions,
     estimates: AucEstimates,
     source: LossSource,
@@ -69,7 +68,7 @@ def answer_of(
 
 
 def _studentised(
-    hypothesis: Hypothesis, sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates
+    hypothesis: Hypothesis, sizes: AucSizes, options: UStatisticOptions, estimates: AucEstimates
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     tested = {}
@@ -87,7 +86,7 @@ def _studentised(
     return tested
 
 
-def _status(sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates, name: str) -> str:
+def _status(sizes: AucSizes, options: UStatisticOptions, estimates: AucEstimates, name: str) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     remedy = REMEDY_PAIRS if options.given_sets is None else REMEDY_LOSSES
     if estimates.no_variance is not None:
@@ -114,7 +113,7 @@ def _own_variance(learner_auc: AucEstimate, name: str) -> float:
 
 
 def _diagnostics(
-    sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates, source: LossSource
+    sizes: AucSizes, options: UStatisticOptions, estimates: AucEstimates, source: LossSource
 ) -> dict[str, Any]:
     """Counts, variances, influence values and Monte-Carlo errors behind the result."""
     estimate = estimates.estimate
@@ -146,7 +145,7 @@ def few_in_class(in_words: str) -> Note:
 
 def _notes(
     hypothesis: Hypothesis,
-    sizes: AnySizes,
+    sizes: AucSizes,
     options: UStatisticOptions,
     estimates: AucEstimates,
     source: LossSource,
@@ -156,12 +155,12 @@ def _notes(
     if count < FEW_IN_CLASS:
         yield few_in_class(in_words)
     if not sizes.paired:
-        halved_units = "the groups" if isinstance(sizes, MixedSizes) else "a class"
+        halved_units = "the groups" if sizes.rankings else "a class"
         yield (
             f"Learning sets contain more than half of {halved_units}: the variance is the "
             "jackknife, which is too large rather than too small on average."
         )
-    if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
+    if not source.paired and hypothesis.null_value == 0.5 and sizes.of_two_classes:
         yield (
             "A permutation test answers better whether an AUC is above 1/2: "
             f"{call('LeavePairOutTest')} has an exact one."

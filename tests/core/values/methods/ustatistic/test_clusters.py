@@ -11,7 +11,7 @@ from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels.ustatistic import placements
 from ucvtest.kernels.ustatistic.contrasts import estimate, linear, share
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
-from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.run import rows_of_part
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
@@ -213,7 +213,7 @@ def test_aucs_of_three_classes_and_two_learners(own):
 
 def test_scores_of_many_rows_are_few_at_a_time():
     clusters = Clusters(Groups(np.arange(20), np.repeat(np.arange(20), 1000)), "row")
-    sizes = MixedSizes.of((np.arange(20),), (9,), clusters=clusters, rankings=())
+    sizes = AucSizes.of((np.arange(20),), (9,), clusters=clusters, rankings=())
     assert rows_of_part(sizes) * 20_000 * 8 <= 2e8
 
 
