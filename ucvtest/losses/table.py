@@ -656,6 +656,14 @@ class LossDifference:
         return np.stack([self.means, of_learners[self.learner], of_learners[self.other]])
 
     @property
+    def values_of_each(self) -> np.ndarray:
+        """The values of each, (1, T), or (3, T) for two learners."""
+        if self.other is None:
+            return self.values[None]
+        of_learners = self.losses.known_values
+        return np.stack([self.values, of_learners[self.learner], of_learners[self.other]])
+
+    @property
     def places(self) -> tuple[int, ...]:
         """The position of the learner, and of the other if there is one."""
         return (self.learner,) if self.other is None else (self.learner, self.other)

@@ -88,16 +88,7 @@ class JointEstimates(ByValue):
     ) -> Critical:
         """A bound for all studentised errors of these differences, with probability 1 - alpha."""
         columns = ResultColumns.of(results)
-        places, alternative = tuple(self._places(columns.pairs)), columns.first.alternative
-        question = (alpha, places, alternative)
-        if question not in self._critical:
-            self._critical[question] = self.errors.critical(*question)
-        return self._critical[question]
-
-    @cached_property
-    def _critical(self) -> dict[Any, Critical]:
-        """By level, differences and alternative."""
-        return {}
+        return self.errors.critical(alpha, self._places(columns.pairs), columns.first.alternative)
 
     def intervals(
         self, results: Mapping[Pair, TestResult] | ResultColumns, alpha: float
@@ -105,7 +96,7 @@ class JointEstimates(ByValue):
         """Intervals that all contain their differences with probability 1 - alpha."""
         columns = ResultColumns.of(results)
         value = self.critical(columns, alpha).value
-        return columns.intervals(lambda result: _level(result, value, self.df))
+        return columns.intervals(lambda *asked: _level(value, self.df, *asked))
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
         """Intervals that all contain their values, and so also that of any learner chosen."""
@@ -255,19 +246,21 @@ def _adjusted(
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
     """The result's own interval, at the level at which its quantile is the critical value."""
-    return quiet_interval(result, _level(result, critical, df))
+    level = _level(critical, df, result.reference, result.df, result.alternative)
+    return quiet_interval(result, level)
 
 
-def _level(result: TestResult, critical: float, df: float) -> float:
+def _level(
+    critical: float, joint_df: float, reference: str, df: float, alternative: Alternative
+) -> float:
     """The level at which the quantile of a result's own interval is the critical value.
 
-    `df` stands for that of exact intervals, which have none.
+    The joint number of degrees of freedom stands for that of exact intervals, which have none.
     """
-    normal = result.reference == "normal" or math.isinf(df)
-    result_df = None if normal else df if math.isnan(result.df) else result.df
-    result_df = None if result_df is not None and math.isinf(result_df) else result_df
-    tail = ReferenceDistribution(result_df).sf(critical)
-    level = 2 * tail if result.alternative == "two-sided" else tail
+    normal = reference == "normal" or math.isinf(joint_df)
+    known_df = joint_df if math.isnan(df) else df
+    tail = ReferenceDistribution(None if normal or math.isinf(known_df) else known_df).sf(critical)
+    level = 2 * tail if alternative == "two-sided" else tail
     # Learners that never differ have the critical value 0, and no level is 1.
     return min(level, math.nextafter(1.0, 0.0))
 

@@ -39,7 +39,7 @@ from ucvtest.methods.classical.fixed_rules import (
     of_these_rules,
 )
 from ucvtest.methods.classical.function_of_means import metric_of_rules
-from ucvtest.methods.classical.many_pairs import moments, of_plain_means, student_numbers
+from ucvtest.methods.classical.many_pairs import numbers_of_shares, of_plain_means
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.results.columns import PairNumbers
@@ -202,20 +202,12 @@ class HoldOutTest(ResamplingTest):
     def numbers_of_pairs(self, places: np.ndarray, options: Options) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
         observed = self.question.observed
-        if observed is None or not of_plain_means(self.question):
-            return None
-        values = observed.losses.known_values
-        estimates, spread = moments(values, places)
-        n_tested = values.shape[1]
-        answer = Answer(
-            method="",
-            estimand="",
-            estimates=estimates,
-            variances=spread / n_tested,
-            reference="t",
-            df=n_tested - 1.0,
-        )
-        return student_numbers(self.question, places, answer)
+        if observed is not None and of_plain_means(self.question):
+            clusters = self.tested_clusters(observed)
+            counts_errors = observed.losses.metric.counts_errors
+            if clusters is not None and clusters.weight == "row" and counts_errors:
+                return numbers_of_shares(self.question, places, clusters)
+        return super().numbers_of_pairs(places, options)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

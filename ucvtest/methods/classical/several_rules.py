@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.error_rates import marks_rows, share_difference
+from ucvtest.methods.classical.error_rates import marks_rows
+from ucvtest.methods.classical.many_pairs import of_differences, shares_by
 from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.stats.influence import Influence
 
 ROUNDING = 1e-12
 """Variances of differences up to this share of the variances of both parts are rounding error."""
@@ -30,29 +32,25 @@ def several_rules(
     # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None
     clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
-    units = values
-    if clusters is not None:
-        units = np.stack([clusters.values(row) for row in values])
-        if marks_rows(losses, clusters):
-            pairs = _shares_in_pairs(values, clusters)
-    # In these very digits: which draws belong to equal variances depends on the last one.
-    covariance = np.cov(units) / units.shape[1]
+    units = values if clusters is None else clusters.values(values)
+    if clusters is not None and marks_rows(losses, clusters):
+        pairs = _shares_in_pairs(losses, clusters)
+    covariance = Influence.of_means(units).covariance
     results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
     if losses.metric.linearised or losses.weighted:
         joint_estimates = _with_statistics_of_rules(results, joint_estimates)
     return results, joint_estimates
 
 
-def _shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics and standard errors (L, L) of all differences of shares, by their rules.
-
-    `values` are errors (L, n).
-    """
-    statistics, errors = np.zeros((2, len(values), len(values)))
-    for first, second in combinations(range(len(values)), 2):
-        _, rule = share_difference(values[first] - values[second], clusters, 0.0)
-        statistics[first, second], statistics[second, first] = rule.statistic, -rule.statistic
-        errors[first, second] = errors[second, first] = rule.se
+def _shares_in_pairs(losses: Losses, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and standard errors (L, L) of all differences of shares, by their rules."""
+    n_learners = len(losses.learners)
+    statistics, errors = np.zeros((2, n_learners, n_learners))
+    places = np.stack(np.triu_indices(n_learners, 1), axis=1)
+    *_, moved, se = of_differences(losses, places, partial(shares_by, clusters))
+    first, second = places.T
+    statistics[first, second], statistics[second, first] = moved / se, -moved / se
+    errors[first, second] = errors[second, first] = se
     return statistics, errors
 
 
