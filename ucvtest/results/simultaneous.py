@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -96,7 +96,7 @@ class JointEstimates(ByValue):
         """Intervals that all contain their differences with probability 1 - alpha."""
         columns = ResultColumns.of(results)
         value = self.critical(columns, alpha).value
-        return columns.intervals(lambda *asked: _level(value, self.df, *asked))
+        return columns.intervals(partial(_level, value, self.df))
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
         """Intervals that all contain their values, and so also that of any learner chosen."""
@@ -150,17 +150,11 @@ class JointEstimates(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts."""
-        other_fields = {
-            estimates_field.name: getattr(self, estimates_field.name)
-            for estimates_field in fields(self)
-            if estimates_field.name != "own"
-        }
         learner_results = [
             {"learner": name, "result": result.to_dict()} for name, result in self.own.items()
         ]
-        return {
-            "own": learner_results,
-            **{name: to_plain(value) for name, value in other_fields.items()},
+        return {own.name: to_plain(getattr(self, own.name)) for own in fields(self)} | {
+            "own": learner_results
         }
 
     @classmethod
@@ -233,15 +227,18 @@ class JointStatistics(ByValue):
 def _adjusted(
     errors: MultivariateT, df: float, columns: ResultColumns, places: Sequence[tuple[int, ...]]
 ) -> list[float]:
-    """Step-down p-values of results whose errors are jointly distributed with `df`."""
+    """Step-down p-values of results whose errors are jointly distributed with `df`; NaN if none."""
     statistics = columns.statistic.copy()
     if math.isinf(df):
-        has_df = np.flatnonzero(columns.df > 0)
-        pairs = zip(statistics[has_df].tolist(), columns.df[has_df].tolist(), strict=True)
-        statistics[has_df] = [as_normal(*statistic_and_df) for statistic_and_df in pairs]
-    statistics[np.isnan(columns.pvalue)] = math.nan
+        has_df = columns.df > 0
+        statistics[has_df] = as_normal(statistics[has_df], columns.df[has_df])
+    pvalues = columns.pvalue
+    statistics[np.isnan(pvalues)] = math.nan
     simulated = errors.stepdown(statistics, places, columns.first.alternative)
-    return _within_bounds(simulated, columns.pvalue)
+    # Neither below a result's own p-value nor above Holm's: but for its Monte-Carlo error, and for
+    # results whose reference distribution is not the joint one, simulation keeps to these bounds.
+    within_bounds = np.clip(simulated, pvalues, holm(pvalues))
+    return np.where(np.isnan(pvalues), math.nan, within_bounds).tolist()
 
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
@@ -263,17 +260,6 @@ def _level(
     level = 2 * tail if alternative == "two-sided" else tail
     # Learners that never differ have the critical value 0, and no level is 1.
     return min(level, math.nextafter(1.0, 0.0))
-
-
-def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
-    """Simulated adjusted p-values, neither below a result's own p-value nor above Holm's.
-
-    But for its Monte-Carlo error, and for results whose reference distribution is not the joint
-    one, simulation keeps to these bounds. NaN where there is no p-value.
-    """
-    return np.where(
-        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, holm(pvalues))
-    ).tolist()
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:

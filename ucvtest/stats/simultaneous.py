@@ -36,9 +36,9 @@ Pairs = Sequence[tuple[int, ...]]
 """Differences, first minus second, by the places of estimates; of one place the estimate itself."""
 
 
-def as_normal(statistic: float, df: float) -> float:
-    """The normal quantile with the same tail as Student's t with `df` degrees of freedom."""
-    return math.copysign(-float(ndtri(stdtr(df, -abs(statistic)))), statistic)
+def as_normal(statistic: Any, df: Any) -> Any:
+    """The normal quantiles with the same tails as Student's t with `df` degrees of freedom."""
+    return np.copysign(-ndtri(stdtr(df, -np.abs(statistic))), statistic)
 
 
 @dataclass(frozen=True)

@@ -270,15 +270,8 @@ class DeLongTest(ResamplingTest):
         df = np.full(len(places), math.nan)
         if tested.clusters is not None:
             df = influence.welch_of_pairs(places)
-        answer = Answer(
-            method="",
-            estimand="",
-            estimates=areas[first] - areas[other],
-            variances=differences,
-            reference=reference_of(df[0]),
-            df=df,
-        )
-        return student_numbers(self.question, places, answer)
+        of_pairs = places, areas[first] - areas[other], differences, df
+        return student_numbers(self.question, observed.losses, *of_pairs)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

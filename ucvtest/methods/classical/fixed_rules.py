@@ -39,8 +39,8 @@ def mean_with_variance(
     (1986), Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G -
     1).
     """
-    values = observed.values if clusters is None else clusters.values(observed.values)
-    return float(values.mean()), variance_of_mean(values) if len(values) > 1 else 0.0
+    means = means_with_variances(observed, clusters)
+    return float(means["estimates"][0]), float(means["variances"][0])
 
 
 def means_with_variances(

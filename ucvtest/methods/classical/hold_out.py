@@ -39,10 +39,8 @@ from ucvtest.methods.classical.fixed_rules import (
     of_these_rules,
 )
 from ucvtest.methods.classical.function_of_means import metric_of_rules
-from ucvtest.methods.classical.many_pairs import numbers_of_shares, of_plain_means
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
-from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 
@@ -157,6 +155,7 @@ class HoldOutTest(ResamplingTest):
         several=True,
     )
     default_design = HoldOut()
+    marks_rows = True
 
     @classmethod
     def simultaneous_results(
@@ -198,16 +197,6 @@ class HoldOutTest(ResamplingTest):
         if options.interval != "auto":
             check_one_error_rate(options.interval, self.question)
         return options
-
-    def numbers_of_pairs(self, places: np.ndarray, options: Options) -> PairNumbers | None:
-        """See `HypothesisTest.numbers_of_pairs`."""
-        observed = self.question.observed
-        if observed is not None and of_plain_means(self.question):
-            clusters = self.tested_clusters(observed)
-            counts_errors = observed.losses.metric.counts_errors
-            if clusters is not None and clusters.weight == "row" and counts_errors:
-                return numbers_of_shares(self.question, places, clusters)
-        return super().numbers_of_pairs(places, options)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

@@ -22,7 +22,7 @@ from ucvtest.stats.exact import PairedCounts, tails
 from ucvtest.stats.influence import Influence
 from ucvtest.stats.interval_rules import ChangedUnits
 from ucvtest.stats.melded import lower_ends
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalues
+from ucvtest.stats.wald import Alternative, reference_of, wald_interval, wald_pvalues
 
 CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
@@ -64,28 +64,31 @@ def numbers_by_answers(
     answers = [
         analyse(PairsOfLearners(losses, *front, places[rows])) for rows in _parts(losses, places)
     ]
-    answer = replace(
-        answers[0],
-        estimates=np.concatenate([answer.estimates for answer in answers]),
-        variances=np.concatenate([answer.variances for answer in answers]),
-    )
-    return student_numbers(question, places, answer)
-
-
-def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> PairNumbers | None:
-    """Studentised numbers of the estimates of many pairs by their `places` (M, 2).
-
-    They are `of_plain_means`; None where a test has a rule of its own.
-    """
+    answer = answers[0]
     by_rule = answer.pivot is not None or answer.pvalue is not None
-    df = np.broadcast_to(np.asarray(answer.df, dtype=float), len(places))
-    if by_rule or answer.reference not in ("normal", "t") or (df <= 0).any():
+    if by_rule or answer.reference not in ("normal", "t") or answer.df <= 0:
         return None
-    observed = answer.observed or question.observed
-    assert observed is not None
-    losses, hypothesis = observed.losses, question.hypothesis
-    estimate, variance = np.asarray(answer.estimates), np.asarray(answer.variances)
-    null = hypothesis.null_value if answer.null_value is None else answer.null_value
+    if answer.null_value is not None:
+        hypothesis = replace(question.hypothesis, null_value=answer.null_value)
+        question = question.with_hypothesis(hypothesis)
+    return student_numbers(
+        *(question, losses if answer.observed is None else answer.observed.losses, places),
+        np.concatenate([answer.estimates for answer in answers]),
+        np.concatenate([answer.variances for answer in answers]),
+        np.full(len(places), math.nan if answer.reference == "normal" else answer.df),
+    )
+
+
+def student_numbers(
+    question: Question,
+    losses: Losses,
+    places: np.ndarray,
+    estimate: np.ndarray,
+    variance: np.ndarray,
+    df: np.ndarray,
+) -> PairNumbers:
+    """Studentised numbers (M,) of many pairs; without `df` (NaN) the reference is the normal."""
+    null, alternative = question.hypothesis.null_value, question.hypothesis.alternative
     with np.errstate(invalid="ignore", divide="ignore"):
         # As `studentise` adds the Monte-Carlo variance, 0.
         se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
@@ -94,7 +97,7 @@ def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> P
         largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
         rounding = ROUNDING * np.maximum(*largest[places].T)
         plain = (variance > rounding**2) & np.isfinite(estimate) & _differ(losses, places)
-    pvalue = wald_pvalues(statistic, answer.reference, df, hypothesis.alternative)
+    pvalue = wald_pvalues(statistic, reference_of(df[0]), df, alternative)
     return _reported(question, PairNumbers(estimate, se, statistic, pvalue, df, plain))
 
 
@@ -170,7 +173,7 @@ class PivotsOfPairs:
     def interval(self, alternative: Alternative, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """The intervals of the differences, which lie between -1 and 1."""
         unit = wald_interval(0.0, 1.0, "t", self.df, alternative, alpha)
-        low, high = (np.clip(self.estimate + end * self.se, -1.0, 1.0) for end in unit)
+        low, high = (np.clip(self.estimate + z * self.se, -1.0, 1.0) for z in unit)
         return low, high
 
 

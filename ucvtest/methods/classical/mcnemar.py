@@ -13,11 +13,7 @@ from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.error_rates import marks_rows, shares_of_rules
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_variances
-from ucvtest.methods.classical.many_pairs import (
-    mcnemar_numbers,
-    numbers_of_shares,
-    of_plain_means,
-)
+from ucvtest.methods.classical.many_pairs import mcnemar_numbers, of_plain_means
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts
@@ -118,20 +114,15 @@ class McNemarTest(ResamplingTest):
         without={"null_value": "tests equal error rates; leave it out, or use another test"},
     )
     default_design = HoldOut(1 / 3)
+    marks_rows = True
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
     def numbers_of_pairs(self, places: np.ndarray, options: object) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
-        observed = self.question.observed
-        if observed is None or not of_plain_means(self.question):
-            return None
-        clusters = self.tested_clusters(observed)
-        if clusters is None:
+        if self.question.clusters is None and of_plain_means(self.question):
             return mcnemar_numbers(self.question, places)
-        if clusters.weight == "row":
-            return numbers_of_shares(self.question, places, clusters)
         return super().numbers_of_pairs(places, options)
 
     def analyse(self, observed: LossDifference, options: object) -> Answer:

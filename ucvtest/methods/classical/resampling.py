@@ -28,6 +28,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.many_pairs import (
     numbers_by_answers,
+    numbers_of_shares,
     of_plain_means,
 )
 from ucvtest.methods.classical.survival_of_rules import turned_risks
@@ -69,6 +70,8 @@ class ResamplingTest(HypothesisTest):
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
     sets."""
+    marks_rows: ClassVar[bool] = False
+    """Whether shares of right or wrong rows in clusters have a rule of their own."""
     pair_by_pair: ClassVar[bool] = False
     """Whether answers are about one pair of learners, not about all that `means_of_each` and
     `values_of_each` are of."""
@@ -195,10 +198,14 @@ class ResamplingTest(HypothesisTest):
 
     def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`: by the answers to all pairs at once."""
-        question = self.question
+        question, observed = self.question, self.question.observed
         of_sets = question.metric.ranks_pairs and self.needs.values
-        if self.pair_by_pair or of_sets or not of_plain_means(question):
+        if self.pair_by_pair or of_sets or observed is None or not of_plain_means(question):
             return None
+        if self.marks_rows and question.metric.counts_errors:
+            clusters = self.tested_clusters(observed)
+            if clusters is not None and clusters.weight == "row":
+                return numbers_of_shares(question, places, clusters)
         return numbers_by_answers(
             question, places, lambda observed: self.analyse(observed, options)
         )
