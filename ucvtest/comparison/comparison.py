@@ -250,7 +250,7 @@ class Comparison(Saved):
             if test in self.together:
                 values = self.together[test].intervals(columns, alpha)
             else:
-                values = columns.intervals(lambda _: alpha)
+                values = columns.intervals(lambda *_: alpha)
             intervals_by_key |= _by_key(test, columns, values)
         for joint_statistics in self.across.values():
             values = joint_statistics.intervals(

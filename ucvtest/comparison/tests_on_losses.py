@@ -1,5 +1,6 @@
 """Tests of pairs of learners on one table of losses: where every comparison ends."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,9 @@ class TestOnLosses:
             if numbers is None or not numbers.plain.any():
                 return None
             special = np.flatnonzero(~numbers.plain).tolist()
-            plain_pair = pairs[int(np.argmax(numbers.plain))]
+            # Of the plain ones a pair with the fewest degrees of freedom, which join all pairs.
+            dfs = np.where(numbers.plain, np.nan_to_num(numbers.df, nan=sys.float_info.max), np.inf)
+            plain_pair = pairs[int(np.argmin(dfs))]
             columns = ResultColumns(
                 pairs,
                 numbers,

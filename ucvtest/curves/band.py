@@ -92,7 +92,7 @@ def bands_of(
     quantities = [_Quantity(quantity_points, cells) for quantity_points in points.values()]
     moved = [quantity.moved(1.0) for quantity in quantities]
     largest = _largest([points_moved.values for points_moved in moved], cells, alpha, seed)
-    added = max(1.0, as_normal(largest, cells.df) ** 2 / 4)
+    added = max(1.0, float(as_normal(largest, cells.df)) ** 2 / 4)
     bands = []
     for name, quantity, points_moved in zip(points, quantities, moved, strict=True):
         low, high = quantity.interval(points_moved, -stdtrit(points_moved.df, alpha / 2))

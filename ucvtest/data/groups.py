@@ -196,11 +196,11 @@ class Clusters:
         return 1 / (groups.n_groups * groups.sizes[groups.index])
 
     def values(self, rows: np.ndarray) -> np.ndarray:
-        """The kernel of each cluster (G,), from losses of rows (n,); its mean is the estimate."""
+        """The kernel of each cluster (..., G), from losses of rows (..., n); its mean estimates."""
         cluster_sums = self.sums(rows)
         if self.offset is None:
             return cluster_sums
-        return cluster_sums + cluster_sums.mean() * self.offset
+        return cluster_sums + cluster_sums.mean(axis=-1, keepdims=True) * self.offset
 
 
 def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:

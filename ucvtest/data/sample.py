@@ -20,7 +20,7 @@ from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
-from ucvtest.data.survival_times import SurvivalTimes, refuse_survival, refuse_survival_times
+from ucvtest.data.survival_times import SurvivalTimes, of_survival, refuse_survival
 
 LEAST_DATES = 3
 """Dates that have a step in common."""
@@ -262,7 +262,8 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
-    refuse_survival_times(y)
+    if isinstance(y, SurvivalTimes):
+        raise ValueError(of_survival(f"{y.n_obs} times, {y.n_events} of them with the event"))
     array = as_column("y", y)
     refuse_survival(array)
     return array

@@ -82,17 +82,6 @@ class SurvivalTimes(ByValue):
         return SurvivalTimes(self.time[rows], self.event[rows], index)
 
 
-def refuse_survival_times(y: Any) -> None:
-    """Refuse a response made by `uv.survival`.
-
-    Raises
-    ------
-    ValueError
-    """
-    if isinstance(y, SurvivalTimes):
-        raise ValueError(_of_survival(f"{y.n_obs} times, {y.n_events} of them with the event"))
-
-
 def refuse_survival(array: np.ndarray) -> None:
     """Refuse responses of times with a status, and of durations.
 
@@ -101,14 +90,14 @@ def refuse_survival(array: np.ndarray) -> None:
     ValueError
     """
     if array.dtype.names is not None:
-        raise ValueError(_of_survival(f"with the fields {', '.join(array.dtype.names)}"))
+        raise ValueError(of_survival(f"with the fields {', '.join(array.dtype.names)}"))
     if array.ndim == 2 and array.shape[1] == 2 and _are_times_with_status(array):
-        raise ValueError(_of_survival("two columns, one of them a status"))
+        raise ValueError(of_survival("two columns, one of them a status"))
     if array.dtype.kind not in "OUT" or array.ndim != 1 or not array.size:
         return
     first = array[0]
     if isinstance(first, (tuple, np.void)):
-        raise ValueError(_of_survival("a tuple for each observation"))
+        raise ValueError(of_survival("a tuple for each observation"))
     if isinstance(first, (timedelta, np.timedelta64)):
         raise ValueError(NO_TIMES.format("y"))
     texts = array.tolist()
@@ -133,7 +122,8 @@ def _are_times_with_status(array: np.ndarray) -> bool:
     return sum(status) == 1 and bool((numbers[:, status.index(False)] >= 0).all())
 
 
-def _of_survival(words: str) -> str:
+def of_survival(words: str) -> str:
+    """Why a response of this form is refused."""
     return (
         f"y is a survival time ({words}), which may be censored; tests of labels or numbers cannot "
         f"use it: pass {call('survival', 'time, event')} with a survival metric, such as "

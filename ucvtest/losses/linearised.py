@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.memo import memoised, share_memoised
+from ucvtest.common.memo import memoised
 from ucvtest.data.positive_class import json_label
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
@@ -58,16 +58,12 @@ def parts_of(
 
 def parts_where_tested(losses: Any) -> PartsOfTested:
     """The parts of everything tested, from losses with predictions: computed once."""
-    return memoised(losses, _parts)
+    return memoised(losses, tested_parts)
 
 
-def _parts(losses: Any) -> PartsOfTested:
+def tested_parts(losses: Any) -> PartsOfTested:
+    """The same, computed each time."""
     return parts_of(losses.design, losses.predictions, np.asarray(losses.target), losses.event)
-
-
-def share_tested_parts(losses: Any, losses_of_metric: Any) -> None:
-    """Let the losses of another metric of the same predictions have the same parts."""
-    share_memoised(losses, losses_of_metric, _parts)
 
 
 def folds_where_tested(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.common.memo import share_memoised
 from ucvtest.common.words import arg, call, place
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.positive_class import UNNAMED, check_positive_of_losses
@@ -38,7 +39,7 @@ from ucvtest.losses.linearised import (
     resample_means,
     resample_values,
     response_where_tested,
-    share_tested_parts,
+    tested_parts,
 )
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of, known_direction
@@ -398,7 +399,8 @@ class Losses(Saved):
             settings=self.settings,
         )
         scored = replace(known, **fields, settings=about_class(self.settings, new_metric))
-        share_tested_parts(known, scored)
+        # They are those of all metrics of the same predictions.
+        share_memoised(known, scored, tested_parts)
         return scored
 
     def _mean_losses(self, loss: Loss) -> "Losses":
@@ -654,6 +656,14 @@ class LossDifference:
             return self.means[None]
         of_learners = self.losses.means
         return np.stack([self.means, of_learners[self.learner], of_learners[self.other]])
+
+    @property
+    def values_of_each(self) -> np.ndarray:
+        """The values of each, (1, T), or (3, T) for two learners."""
+        if self.other is None:
+            return self.values[None]
+        of_learners = self.losses.known_values
+        return np.stack([self.values, of_learners[self.learner], of_learners[self.other]])
 
     @property
     def places(self) -> tuple[int, ...]:

@@ -10,9 +10,12 @@ import numpy as np
 
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import wald_interval
+from ucvtest.stats.wald import Alternative, wald_interval
 
 Pair = tuple[str, str]
+
+LevelOf = Callable[[str, float, Alternative], float]
+"""One minus the level of an interval, by reference, degrees of freedom and alternative."""
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")
 
@@ -92,24 +95,33 @@ class ResultColumns:
             values[place] = getattr(result, name)
         return values
 
-    def intervals(self, level_of: Callable[[TestResult], float]) -> list[tuple[float, float]]:
-        """The intervals of `quiet_interval`, each at one minus the level that a result asks for."""
+    def intervals(self, level_of: LevelOf) -> list[tuple[float, float]]:
+        """The intervals of `quiet_interval`, each at one minus a level."""
         ends = np.empty((len(self), 2))
         if self._like is not None:
-            ends[:] = self._plain_intervals(self._like, level_of(self._like))
+            ends[:] = self._plain_intervals(self._like, level_of)
         for place, result in self._special.items():
-            ends[place] = quiet_interval(result, level_of(result))
+            level = level_of(result.reference, result.df, result.alternative)
+            ends[place] = quiet_interval(result, level)
         return [(low, high) for low, high in ends.tolist()]
 
-    def _plain_intervals(self, like: TestResult, alpha: float) -> np.ndarray:
+    def _plain_intervals(self, like: TestResult, level_of: LevelOf) -> np.ndarray:
+        reference, alternative = like.reference, like.alternative
+        alpha = level_of(reference, like.df, alternative)
         if self._rule is not None:
-            low, high = self._rule.interval(like.alternative, alpha)
+            low, high = self._rule.interval(alternative, alpha)
         else:
-            unit = wald_interval(0.0, 1.0, like.reference, like.df, like.alternative, alpha)
+            # Most tests have one number of degrees of freedom for all pairs.
+            dfs, place_of = np.unique(self.df, return_inverse=True)
+            levels = [level_of(reference, df, alternative) for df in dfs.tolist()]
+            units = [
+                wald_interval(0.0, 1.0, reference, df, alternative, level)
+                for df, level in zip(dfs.tolist(), levels, strict=True)
+            ]
             # Those without a standard error have intervals of their own.
             with np.errstate(invalid="ignore"):
-                low, high = (self.estimate + limit * self.se for limit in unit)
-        if like.alternative == "two-sided" or alpha <= 0.5:
+                low, high = self.estimate + np.array(units)[place_of.ravel()].T * self.se
+        if alternative == "two-sided" or alpha <= 0.5:
             low, high = np.minimum(low, self.estimate), np.maximum(high, self.estimate)
         limits = np.stack([low, high], axis=1)
         return np.where(np.isfinite(limits), np.clip(limits, *like.bounds), limits)

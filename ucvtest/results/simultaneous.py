@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -88,16 +88,7 @@ class JointEstimates(ByValue):
     ) -> Critical:
         """A bound for all studentised errors of these differences, with probability 1 - alpha."""
         columns = ResultColumns.of(results)
-        places, alternative = tuple(self._places(columns.pairs)), columns.first.alternative
-        question = (alpha, places, alternative)
-        if question not in self._critical:
-            self._critical[question] = self.errors.critical(*question)
-        return self._critical[question]
-
-    @cached_property
-    def _critical(self) -> dict[Any, Critical]:
-        """By level, differences and alternative."""
-        return {}
+        return self.errors.critical(alpha, self._places(columns.pairs), columns.first.alternative)
 
     def intervals(
         self, results: Mapping[Pair, TestResult] | ResultColumns, alpha: float
@@ -105,7 +96,7 @@ class JointEstimates(ByValue):
         """Intervals that all contain their differences with probability 1 - alpha."""
         columns = ResultColumns.of(results)
         value = self.critical(columns, alpha).value
-        return columns.intervals(lambda result: _level(result, value, self.df))
+        return columns.intervals(partial(_level, value, self.df))
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
         """Intervals that all contain their values, and so also that of any learner chosen."""
@@ -159,17 +150,11 @@ class JointEstimates(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts."""
-        other_fields = {
-            estimates_field.name: getattr(self, estimates_field.name)
-            for estimates_field in fields(self)
-            if estimates_field.name != "own"
-        }
         learner_results = [
             {"learner": name, "result": result.to_dict()} for name, result in self.own.items()
         ]
-        return {
-            "own": learner_results,
-            **{name: to_plain(value) for name, value in other_fields.items()},
+        return {own.name: to_plain(getattr(self, own.name)) for own in fields(self)} | {
+            "own": learner_results
         }
 
     @classmethod
@@ -242,45 +227,39 @@ class JointStatistics(ByValue):
 def _adjusted(
     errors: MultivariateT, df: float, columns: ResultColumns, places: Sequence[tuple[int, ...]]
 ) -> list[float]:
-    """Step-down p-values of results whose errors are jointly distributed with `df`."""
+    """Step-down p-values of results whose errors are jointly distributed with `df`; NaN if none."""
     statistics = columns.statistic.copy()
     if math.isinf(df):
-        has_df = np.flatnonzero(columns.df > 0)
-        pairs = zip(statistics[has_df].tolist(), columns.df[has_df].tolist(), strict=True)
-        statistics[has_df] = [as_normal(*statistic_and_df) for statistic_and_df in pairs]
-    statistics[np.isnan(columns.pvalue)] = math.nan
+        has_df = columns.df > 0
+        statistics[has_df] = as_normal(statistics[has_df], columns.df[has_df])
+    pvalues = columns.pvalue
+    statistics[np.isnan(pvalues)] = math.nan
     simulated = errors.stepdown(statistics, places, columns.first.alternative)
-    return _within_bounds(simulated, columns.pvalue)
+    # Neither below a result's own p-value nor above Holm's: but for its Monte-Carlo error, and for
+    # results whose reference distribution is not the joint one, simulation keeps to these bounds.
+    within_bounds = np.clip(simulated, pvalues, holm(pvalues))
+    return np.where(np.isnan(pvalues), math.nan, within_bounds).tolist()
 
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
     """The result's own interval, at the level at which its quantile is the critical value."""
-    return quiet_interval(result, _level(result, critical, df))
+    level = _level(critical, df, result.reference, result.df, result.alternative)
+    return quiet_interval(result, level)
 
 
-def _level(result: TestResult, critical: float, df: float) -> float:
+def _level(
+    critical: float, joint_df: float, reference: str, df: float, alternative: Alternative
+) -> float:
     """The level at which the quantile of a result's own interval is the critical value.
 
-    `df` stands for that of exact intervals, which have none.
+    The joint number of degrees of freedom stands for that of exact intervals, which have none.
     """
-    normal = result.reference == "normal" or math.isinf(df)
-    result_df = None if normal else df if math.isnan(result.df) else result.df
-    result_df = None if result_df is not None and math.isinf(result_df) else result_df
-    tail = ReferenceDistribution(result_df).sf(critical)
-    level = 2 * tail if result.alternative == "two-sided" else tail
+    normal = reference == "normal" or math.isinf(joint_df)
+    known_df = joint_df if math.isnan(df) else df
+    tail = ReferenceDistribution(None if normal or math.isinf(known_df) else known_df).sf(critical)
+    level = 2 * tail if alternative == "two-sided" else tail
     # Learners that never differ have the critical value 0, and no level is 1.
     return min(level, math.nextafter(1.0, 0.0))
-
-
-def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
-    """Simulated adjusted p-values, neither below a result's own p-value nor above Holm's.
-
-    But for its Monte-Carlo error, and for results whose reference distribution is not the joint
-    one, simulation keeps to these bounds. NaN where there is no p-value.
-    """
-    return np.where(
-        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, holm(pvalues))
-    ).tolist()
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:

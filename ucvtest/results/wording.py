@@ -187,21 +187,21 @@ def is_below(result: TestResult) -> bool:
 
 def both_named(result: TestResult) -> str:
     """Both learners, by names that tell them apart and are short enough for a sentence."""
-    names = (result.settings.get("learner"), result.settings.get("other"))
-    if len(set(names)) < 2 or not all(
-        isinstance(name, str) and len(name) <= LONGEST_NAME for name in names
-    ):
-        return "the two learners"
-    return f"{names[0]} and {names[1]}"
+    names = [_short_name(result, place) for place in ("learner", "other")]
+    return " and ".join(names) if all(names) else "the two learners"
 
 
 def named(result: TestResult, first_or_second: str) -> str:
     """The "first" or the "second" learner, with its name where this tells it from the other."""
-    names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
-    name = names[first_or_second]
-    if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:
-        return f"{first_or_second} learner"
-    return f"{first_or_second} learner ({name})"
+    name = _short_name(result, "learner" if first_or_second == "first" else "other")
+    return f"{first_or_second} learner ({name})" if name else f"{first_or_second} learner"
+
+
+def _short_name(result: TestResult, place: str) -> str:
+    """The name of a learner; "" where it does not tell it from the other, or is long."""
+    name = result.settings.get(place)
+    alike = result.settings.get("learner") == result.settings.get("other")
+    return name if isinstance(name, str) and not alike and len(name) <= LONGEST_NAME else ""
 
 
 def _estimate_clause(result: TestResult, alpha: float) -> str:

@@ -84,7 +84,8 @@ class Influence:
         if self.strata is None or self.clusters is None:
             # Nothing is in two strata.
             strata = 0 if self.strata is None else self.strata
-            return np.asarray(np.sqrt(factors)[strata] * self._sums.sum(axis=0))
+            sums = self.values if self.clusters is None else self._sums[0]
+            return np.asarray(np.sqrt(factors)[strata] * sums)
         parts = [math.sqrt(whole) * self._sums.sum(axis=0)]
         parts += [
             math.sqrt(factor - whole) * sums
@@ -105,9 +106,19 @@ class Influence:
     @property
     def welch(self) -> np.ndarray:
         """Degrees of freedom (L,): Welch's of strata, unless a cluster is in several of them."""
+        return self._df(self.by_stratum)
+
+    def welch_of_pairs(self, places: np.ndarray) -> np.ndarray:
+        """The same of the differences of pairs of estimates, by their places (M, 2)."""
+        first, other = places.T
+        products = self._sums @ self._sums.transpose(0, 2, 1)
+        covariances = _factor(self.counts)[:, None, None] * products
+        return self._df(self.by_stratum[:, places].sum(axis=2) - 2 * covariances[:, first, other])
+
+    def _df(self, by_stratum: np.ndarray) -> np.ndarray:
         if self.strata is None or self.counts.sum() > self.n_units:
-            return np.full(len(self.values), self.n_units - 1.0)
-        return welch(self.by_stratum, self.counts[:, None] - 1)
+            return np.full(by_stratum.shape[1], self.n_units - 1.0)
+        return welch(by_stratum, self.counts[:, None] - 1)
 
 
 def _factor(counts: np.ndarray) -> np.ndarray:
@@ -136,7 +147,7 @@ def effective_size(values: np.ndarray, clusters: np.ndarray | None) -> float:
     if clusters is None:
         return float(n)
     variances = variance_of_mean(values), variance_of_mean(values, clusters)
-    return effective_number(*variances, n, int(clusters.max()) + 1)
+    return float(effective_number(*variances, n, int(clusters.max()) + 1))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ independent rows would give the standard error that the clusters give.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ucvtest.stats.exact import BinomialCounts, tails
 from ucvtest.stats.pivots import Pivot
@@ -137,34 +139,34 @@ class EffectiveCounts:
         return WilsonScore(self.share, n) if self.score else BinomialCounts(self.share * n, n)
 
 
-def effective_number(independent: float, clustered: float, n_obs: int, n_groups: int) -> float:
+def effective_number(independent: Any, clustered: Any, n_obs: int, n_groups: int) -> Any:
     """How many independent rows have the standard error of the clusters, between 1 and n.
 
     Parameters
     ----------
-    independent, clustered : float
+    independent, clustered : float or ndarray
         Variances of a mean over n rows, as if these were independent and by clusters.
     n_obs, n_groups : int
         The number of clusters is the answer where their variance is 0.
     """
-    if not clustered > ROUNDING:
-        return float(n_groups)
-    return min(max(n_obs * independent / clustered, 1.0), float(n_obs))
+    varies = clustered > ROUNDING
+    number = np.clip(n_obs * independent / np.where(varies, clustered, 1.0), 1.0, n_obs)
+    return np.where(varies, number, float(n_groups))
 
 
 def difference_of_shares(
-    estimate: float, variance: float, n: float, df: float, null_value: float
+    estimate: Any, variance: Any, n: Any, df: float, null_value: float
 ) -> Pivot:
-    """The difference of two shares with one right and one wrong observation added.
+    """The difference of two shares with one right and one wrong observation added, or of many.
 
     Half an observation is added to each of four outcomes: both right, either one alone, both wrong
     (Agresti and Min 2005). The estimate then moves towards 0, and the variance is never 0.
 
     Parameters
     ----------
-    estimate, variance : float
+    estimate, variance : float or ndarray
         The difference in n rows, and the variance of their mean.
-    n : float
+    n : float or ndarray
         Rows, or how many independent rows they are worth.
     df : float
         Degrees of freedom of Student's t.
@@ -174,7 +176,7 @@ def difference_of_shares(
     moved = n * estimate / n_with_added
     # Around the moved estimate: the rows, how far their mean is from it, and the added four halves.
     squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
-    return Pivot(moved, math.sqrt(squares) / n_with_added, df, null_value, least=-1.0, most=1.0)
+    return Pivot(moved, squares**0.5 / n_with_added, df, null_value, least=-1.0, most=1.0)
 
 
 def _ratio_of_quantiles(larger_df: float, smaller_df: float, tail: float) -> float:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtr
@@ -35,9 +36,9 @@ Pairs = Sequence[tuple[int, ...]]
 """Differences, first minus second, by the places of estimates; of one place the estimate itself."""
 
 
-def as_normal(statistic: float, df: float) -> float:
-    """The normal quantile with the same tail as Student's t with `df` degrees of freedom."""
-    return math.copysign(-float(ndtri(stdtr(df, -abs(statistic)))), statistic)
+def as_normal(statistic: Any, df: Any) -> Any:
+    """The normal quantiles with the same tails as Student's t with `df` degrees of freedom."""
+    return np.copysign(-ndtri(stdtr(df, -np.abs(statistic))), statistic)
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,18 @@ class MultivariateT:
 
         Without pairs, of the estimates themselves.
         """
-        largest_errors = np.full(self.n_draws, -math.inf)
-        for difference_errors in self._studentised_errors(pairs, alternative):
-            np.maximum(largest_errors, difference_errors, out=largest_errors)
-        return largest_errors
+        question = (None if pairs is None else frozenset(pairs), alternative)
+        if question not in self._known_largest:
+            largest_errors = np.full(self.n_draws, -math.inf)
+            for difference_errors in self._studentised_errors(pairs, alternative):
+                np.maximum(largest_errors, difference_errors, out=largest_errors)
+            self._known_largest[question] = largest_errors
+        return self._known_largest[question]
+
+    @cached_property
+    def _known_largest(self) -> dict[Any, np.ndarray]:
+        """By differences and alternative."""
+        return {}
 
     def critical(
         self,
@@ -102,11 +111,14 @@ class MultivariateT:
         largest = np.full(self.n_draws, -math.inf)
         adjusted_pvalues = np.ones(len(distance))
         # From the least one on, so that every draw's maximum grows by one error at a time.
-        for pair_number in order[::-1]:
-            (error,) = self._studentised_errors([pairs[pair_number]], alternative)
+        ascending = order[::-1].tolist()
+        errors = self._studentised_errors([pairs[number] for number in ascending], alternative)
+        for pair_number, error in zip(ascending, errors, strict=True):
             np.maximum(largest, error, out=largest)
             count = np.count_nonzero(largest >= distance[pair_number])
             adjusted_pvalues[pair_number] = (count + 1) / (self.n_draws + 1)
+        # That of all of them, which simultaneous intervals need.
+        self._known_largest[frozenset(pairs), alternative] = largest
         adjusted_pvalues[order] = np.maximum.accumulate(adjusted_pvalues[order])
         return adjusted_pvalues
 
@@ -174,20 +186,24 @@ class MultivariateT:
     def _studentised_errors(
         self, pairs: Pairs | None, alternative: Alternative
     ) -> Iterator[np.ndarray]:
-        """The studentised errors (B,), one difference after the other; 0 where nothing varies."""
-        covariance = self.covariance
+        """The studentised errors (B,), one difference after the other; 0 where nothing varies.
+
+        They are one array, which the next ones fill.
+        """
+        covariance, error = self.covariance, np.empty(self.n_draws)
         sign = -1.0 if alternative == "less" else 1.0
         contrasts: Sequence[tuple[int, ...]]
         contrasts = [(k,) for k in range(len(covariance))] if pairs is None else pairs
         for first, *subtrahends in contrasts:
-            error, variance = self.draws[first], covariance[first, first]
-            size = variance
+            variance = size = covariance[first, first]
+            np.subtract(
+                self.draws[first], self.draws[subtrahends[0]] if subtrahends else 0.0, error
+            )
             for other in subtrahends:
-                error = error - self.draws[other]
                 size += covariance[other, other]
                 variance = size - 2 * covariance[first, other]
-            scale = sign / math.sqrt(variance) if variance > ROUNDING * size else 0.0
-            yield np.abs(error * scale) if alternative == "two-sided" else error * scale
+            error *= sign / math.sqrt(variance) if variance > ROUNDING * size else 0.0
+            yield np.abs(error, out=error) if alternative == "two-sided" else error
 
     @cached_property
     def draws(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -30,11 +30,6 @@ class ReferenceDistribution:
         """Probability of a value up to x."""
         return float(ndtr(x) if self.df is None else stdtr(self.df, x))
 
-    def cdfs(self, x: np.ndarray) -> np.ndarray:
-        """The same of an array."""
-        probabilities: np.ndarray = ndtr(x) if self.df is None else stdtr(self.df, x)
-        return probabilities
-
     def sf(self, x: float) -> float:
         """Probability of a value above x."""
         return self.cdf(-x)
@@ -60,13 +55,17 @@ def reference_of(df: float) -> str:
 
 def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
     """p-value of a studentised statistic; NaN without a statistic or a reference."""
-    distribution = reference_distribution(reference, df)
-    if distribution is None or math.isnan(statistic):
+    if reference_distribution(reference, df) is None:
         return math.nan
+    return float(wald_pvalues(statistic, reference, df, alternative))
+
+
+def wald_pvalues(statistic: Any, reference: str, df: Any, alternative: Alternative) -> Any:
+    """The same of arrays, by "normal" or "t"."""
     # Both distributions are symmetric.
-    if alternative == "two-sided":
-        return 2 * distribution.cdf(-abs(statistic))
-    return distribution.cdf(statistic if alternative == "less" else -statistic)
+    x = {"two-sided": -np.abs(statistic), "less": statistic, "greater": -statistic}[alternative]
+    tail = ndtr(x) if reference == "normal" else stdtr(df, x)
+    return 2 * tail if alternative == "two-sided" else tail
 
 
 def wald_interval(

@@ -21,6 +21,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.stats.influence import Influence
 
 Variance = Literal["all_pairs", "within_fold"]
 
@@ -208,20 +209,21 @@ class CrossValidationWaldTest(ResamplingTest):
         variance, observed = options.variance, of_units(observed, clusters)
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
-        n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
-        fold_variances = [_fold_variances(contrast) for contrast in observed.contrast_and_own]
-        variances, status = fold_variances[0], "ok"
+        n_folds = observed.design.n_resamples
+        values = observed.values_of_each
+        fold_variances = _fold_variances(observed, values)
+        variances = {name: float(of_each[0]) for name, of_each in fold_variances.items()}
+        status = "ok"
         if not (observed.identical or variances[variance] > 0):
             status = without_spread(observed)
             if variances["all_pairs"] > 0:
                 remedy = f"use {arg('variance', 'all_pairs')}"
                 status = without_spread(observed, "within every fold", remedy)
-        errors = [math.sqrt(value / n_obs) for value in variances.values()]
         return Answer(
             method="Cross-validation Wald test",
             estimand=f"{of_whom} (average over the rules of this {n_folds}-fold cross-validation)",
-            estimates=[float(contrast.values.mean()) for contrast in observed.contrast_and_own],
-            variances=[own[variance] / n_obs for own in fold_variances],
+            estimates=values.mean(axis=1),
+            variances=fold_variances[variance],
             reference="normal",
             status=status,
             settings={"variance": variance},
@@ -230,10 +232,8 @@ class CrossValidationWaldTest(ResamplingTest):
             tables={
                 "Variances": {
                     "variance": tuple(variances),
-                    "estimate": quantity.square(
-                        tuple(value / n_obs for value in variances.values())
-                    ),
-                    "se": quantity.spread(tuple(errors)),
+                    "estimate": quantity.square(tuple(variances.values())),
+                    "se": quantity.spread(tuple(map(math.sqrt, variances.values()))),
                 }
             },
             observed=observed,
@@ -284,17 +284,18 @@ def _check_folds(variance: Variance, design: Design) -> None:
         )
 
 
-def _fold_variances(observed: LossDifference) -> dict[Variance, float]:
-    """Variances of sqrt(n) times the error of the mean; NaN for folds of one observation."""
-    values = observed.values
-    sizes = observed.design.testing.sum(axis=1)
-    around_fold = (values - np.repeat(observed.means, sizes)) ** 2
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    sums = np.add.reduceat(around_fold, starts)
-    within_fold = math.nan
-    if sizes.min() > 1:
-        within_fold = float((sizes * sums / (sizes - 1)).sum() / len(values))
-    return {"all_pairs": float(values.var()), "within_fold": within_fold}
+def _fold_variances(observed: LossDifference, values: np.ndarray) -> dict[Variance, np.ndarray]:
+    """Variances of the means of values (L, n); NaN for folds of one observation."""
+    n, sizes = values.shape[1], observed.design.testing.sum(axis=1)
+    all_pairs = Influence.of_means(values)
+    around_fold = (values - np.repeat(observed.means_of_each, sizes, axis=1)) / n
+    folds = np.repeat(np.arange(len(sizes)), sizes)
+    within_fold = Influence(all_pairs.estimates, around_fold, folds)
+    # The divisor is n, not n - 1.
+    return {
+        "all_pairs": all_pairs.variances * ((n - 1) / n),
+        "within_fold": within_fold.variances,
+    }
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:

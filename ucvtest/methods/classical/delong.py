@@ -1,5 +1,6 @@
 """DeLong's test of the area under the ROC curve."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -256,22 +257,21 @@ class DeLongTest(ResamplingTest):
         observed = self.question.observed
         if observed is None or not of_plain_means(self.question):
             return None
-        if TestedLabels(observed.tested_target, None).status != "ok":
+        tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
+        if tested.status != "ok":
             return None
-        joint, (first, other) = self.joint(observed.losses), places.T
-        areas, variances = np.array(joint.estimates), np.diag(joint.covariance)
+        influence, (first, other) = tested.influence(observed.losses.known_values), places.T
+        areas, covariance = influence.estimates, influence.covariance
+        variances = np.diag(covariance)
         sums = variances[first] + variances[other]
-        differences = sums - 2 * joint.covariance[first, other]
+        differences = sums - 2 * covariance[first, other]
         # Those of rules that rank nearly alike are rounding, and computed one by one.
         differences[differences < NEARLY_ALIKE * sums] = np.nan
-        answer = Answer(
-            method="",
-            estimand="",
-            estimates=areas[first] - areas[other],
-            variances=differences,
-            reference="normal",
-        )
-        return student_numbers(self.question, places, answer)
+        df = np.full(len(places), math.nan)
+        if tested.clusters is not None:
+            df = influence.welch_of_pairs(places)
+        of_pairs = places, areas[first] - areas[other], differences, df
+        return student_numbers(self.question, observed.losses, *of_pairs)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

@@ -20,6 +20,7 @@ from ucvtest.inference.status import ROUNDING
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.stats.influence import Influence
 
 VarianceName = Literal["acf", "bartlett"]
 
@@ -167,21 +168,18 @@ class DieboldMarianoTest(ResamplingTest):
                 f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
                 "earlier rows"
             )
-        means = [float(contrast.values.mean()) for contrast in observed.contrast_and_own]
+        means = Influence.of_means(observed.values_of_each)
         # Autocovariances up to the horizon have too few terms to be estimated.
         too_long, status = 3 * horizon > n, "ok"
         if too_long:
-            variances = [math.nan] * len(means)
+            variances = np.full(len(means.values), math.nan)
             status = (
                 f"no standard error: {arg('horizon', horizon)} is more than a third of the {n} "
                 "tested rows, too few to estimate how losses depend on one another; test "
                 f"{3 * horizon} rows or more"
             )
         else:
-            variances = [
-                variance_of_mean(contrast.values, horizon, options.variance)
-                for contrast in observed.contrast_and_own
-            ]
+            variances = variances_in_time(means.values, horizon, options.variance)
             # The variance of a constant difference is 0 up to rounding, on either side.
             rounding = ROUNDING * float(np.abs(observed.values).max())
             if variances[0] < 0 and float(observed.values.std()) > rounding:
@@ -196,8 +194,8 @@ class DieboldMarianoTest(ResamplingTest):
         return Answer(
             method="Diebold-Mariano test",
             estimand=estimand,
-            estimates=means,
-            variances=[max(variance, 0.0) / correction for variance in variances],
+            estimates=means.estimates,
+            variances=np.maximum(variances, 0.0) / correction,
             reference="t",
             df=n - 1.0,
             status=status,
@@ -210,10 +208,10 @@ class DieboldMarianoTest(ResamplingTest):
         )
 
 
-def variance_of_mean(differences: np.ndarray, horizon: int, variance: VarianceName) -> float:
-    """The variance of the mean of losses in time; with the weights "acf" it can be negative."""
-    n, centred = len(differences), differences - differences.mean()
-    lags = range(1, horizon)
-    weights = [1.0 if variance == "acf" else 1 - lag / horizon for lag in lags]
-    products = [centred[lag:] @ centred[:-lag] for lag in lags]
-    return float(centred @ centred + 2 * np.dot(weights, products)) / n**2
+def variances_in_time(values: np.ndarray, horizon: int, variance: VarianceName) -> np.ndarray:
+    """By influence values (L, n) in the order of time; with the weights "acf" some can be < 0."""
+    variances = np.square(values).sum(axis=1)
+    for lag in range(1, horizon):
+        weight = 1.0 if variance == "acf" else 1 - lag / horizon
+        variances += 2 * weight * (values[:, lag:] * values[:, :-lag]).sum(axis=1)
+    return variances

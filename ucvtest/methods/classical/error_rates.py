@@ -17,7 +17,7 @@ from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.influence import variance_of_mean
+from ucvtest.stats.influence import Influence
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.pivots import Pivot, plus_four
 from ucvtest.stats.shares import (
@@ -182,18 +182,20 @@ def marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = N
     return bool(np.isin(values, (-1, 0, 1)).all())
 
 
-def share_difference(
+def share_differences(
     values: np.ndarray, clusters: Clusters, null_value: float = math.nan
-) -> tuple[float, Pivot]:
-    """The difference of two shares of rows in clusters: the effective number, and the rule.
+) -> tuple[Influence, np.ndarray, Pivot]:
+    """Differences of two shares of rows in clusters: means, effective numbers (M,), and rules.
 
-    `values` are 1 if only the first rule is wrong, -1 if only the second is wrong, and 0 otherwise.
+    `values` (M, n) are 1 if only the first rule is wrong, -1 if only the second is wrong, and 0
+    otherwise. The fields of the rule are arrays.
     """
-    of_each, n_groups = clusters.values(values), clusters.n_groups
-    variance = variance_of_mean(of_each)
-    number = effective_number(variance_of_mean(values), variance, len(values), n_groups)
-    estimate, df = float(of_each.mean()), n_groups - 1.0
-    return number, difference_of_shares(estimate, variance, number, df, null_value)
+    rows, means = Influence.of_means(values), Influence.of_means(clusters.values(values))
+    n_groups, variances = clusters.n_groups, means.variances
+    numbers = effective_number(rows.variances, variances, values.shape[1], n_groups)
+    df = n_groups - 1.0
+    rule = difference_of_shares(means.estimates, variances, numbers, df, null_value)
+    return means, numbers, rule
 
 
 def shares_of_rules(
@@ -207,15 +209,16 @@ def shares_of_rules(
     estimate, variance = mean_with_variance(observed, clusters)
     tables, rule = Tables(), EffectiveCounts(estimate, variance, n_tested, n_groups, score)
     if observed.paired:
-        n_effective, difference = share_difference(observed.values, clusters, hypothesis.null_value)
+        _, numbers, rules = share_differences(
+            observed.values[None], clusters, hypothesis.null_value
+        )
+        n_effective = float(numbers[0])
+        difference = replace(rules, estimate=float(rules.estimate[0]), se=float(rules.se[0]))
     else:
         n_effective = rule.n_effective(TABLE_ALPHA / 2)
-        rules = {
-            "korn graubard": replace(rule, score=False),
-            "wilson": replace(rule, score=True),
-        }
+        kinds = {"korn graubard": replace(rule, score=False), "wilson": replace(rule, score=True)}
         tables = table_of_intervals(
-            rules, estimate, math.sqrt(variance), n_groups - 1.0, hypothesis
+            kinds, estimate, math.sqrt(variance), n_groups - 1.0, hypothesis
         )
     worth = f"The {n_tested} rows count as {n_effective:.3g} independent ones"
     if variance <= ROUNDING:

@@ -39,19 +39,18 @@ def mean_with_variance(
     (1986), Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G -
     1).
     """
-    values = observed.values if clusters is None else clusters.values(observed.values)
-    return float(values.mean()), variance_of_mean(values) if len(values) > 1 else 0.0
+    means = means_with_variances(observed, clusters)
+    return float(means["estimates"][0]), float(means["variances"][0])
 
 
 def means_with_variances(
     observed: LossDifference, clusters: Clusters | None = None
 ) -> dict[str, Any]:
     """The same of the contrast and of each learner, as parts of an answer."""
-    rows = [contrast.values for contrast in observed.contrast_and_own]
-    values = np.stack(rows if clusters is None else [clusters.values(row) for row in rows])
-    means = Influence.of_means(values)
-    variances = means.variances if values.shape[1] > 1 else np.zeros(len(values))
-    return {"estimates": means.estimates.tolist(), "variances": variances.tolist()}
+    values = observed.values_of_each
+    means = Influence.of_means(values if clusters is None else clusters.values(values))
+    variances = means.variances if means.n_units > 1 else np.zeros(len(values))
+    return {"estimates": means.estimates, "variances": variances}
 
 
 ROUNDING = 1e-13

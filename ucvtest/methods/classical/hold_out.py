@@ -39,10 +39,8 @@ from ucvtest.methods.classical.fixed_rules import (
     of_these_rules,
 )
 from ucvtest.methods.classical.function_of_means import metric_of_rules
-from ucvtest.methods.classical.many_pairs import moments, of_plain_means, student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
-from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 
@@ -157,6 +155,7 @@ class HoldOutTest(ResamplingTest):
         several=True,
     )
     default_design = HoldOut()
+    marks_rows = True
 
     @classmethod
     def simultaneous_results(
@@ -198,24 +197,6 @@ class HoldOutTest(ResamplingTest):
         if options.interval != "auto":
             check_one_error_rate(options.interval, self.question)
         return options
-
-    def numbers_of_pairs(self, places: np.ndarray, options: Options) -> PairNumbers | None:
-        """See `HypothesisTest.numbers_of_pairs`."""
-        observed = self.question.observed
-        if observed is None or not of_plain_means(self.question):
-            return None
-        values = observed.losses.known_values
-        estimates, spread = moments(values, places)
-        n_tested = values.shape[1]
-        answer = Answer(
-            method="",
-            estimand="",
-            estimates=estimates,
-            variances=spread / n_tested,
-            reference="t",
-            df=n_tested - 1.0,
-        )
-        return student_numbers(self.question, places, answer)
 
     def analyse(self, observed: LossDifference, options: Options) -> Answer:
         """See `ResamplingTest.analyse`."""

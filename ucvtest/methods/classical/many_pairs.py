@@ -1,24 +1,28 @@
-"""Many pairs of learners at once: numbers of Student's, DeLong's and McNemar's tests from arrays.
+"""Many pairs of learners at once: numbers of tests from arrays.
 
 Each number is what the test of that pair alone gives, but for rounding.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.finish import Reported
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING
-from ucvtest.losses.table import LossDifference
+from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.methods.classical.error_rates import marks_rows, share_differences
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts, tails
+from ucvtest.stats.influence import Influence
 from ucvtest.stats.interval_rules import ChangedUnits
 from ucvtest.stats.melded import lower_ends
-from ucvtest.stats.wald import Alternative, reference_distribution
+from ucvtest.stats.wald import Alternative, reference_of, wald_interval, wald_pvalues
 
 CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
@@ -38,20 +42,53 @@ class PairsOfLearners(LossDifference):
         means = self.losses.means
         return np.asarray(means[first] - means[other])
 
+    @property
+    def values_of_each(self) -> np.ndarray:
+        """The differences of the values, (M, T)."""
+        first, other = self.pairs.T
+        values = self.losses.known_values
+        return np.asarray(values[first] - values[other])
 
-def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> PairNumbers | None:
-    """Studentised numbers of the estimates of many pairs by their `places` (M, 2).
 
-    They are `of_plain_means`; None where a test has a rule of its own.
-    """
-    by_rule = answer.pivot is not None or answer.pvalue is not None
-    distribution = reference_distribution(answer.reference, answer.df)
-    if by_rule or distribution is None:
+def numbers_by_answers(
+    question: Question, places: np.ndarray, analyse: Callable[[LossDifference], Answer]
+) -> PairNumbers | None:
+    """The numbers of many pairs by their `places` (M, 2), from the answers to some at a time."""
+    assert question.observed is not None
+    losses = question.observed.losses
+    differ = _differ(losses, places)
+    if not differ.any():
         return None
-    losses = question.observed.losses  # type: ignore[union-attr]
-    estimate, variance = np.asarray(answer.estimates), np.asarray(answer.variances)
-    hypothesis = question.hypothesis
-    null = hypothesis.null_value if answer.null_value is None else answer.null_value
+    # In front, where words come from, are two that differ.
+    front = places[int(np.argmax(differ))].tolist()
+    answers = [
+        analyse(PairsOfLearners(losses, *front, places[rows])) for rows in _parts(losses, places)
+    ]
+    answer = answers[0]
+    by_rule = answer.pivot is not None or answer.pvalue is not None
+    if by_rule or answer.reference not in ("normal", "t") or answer.df <= 0:
+        return None
+    if answer.null_value is not None:
+        hypothesis = replace(question.hypothesis, null_value=answer.null_value)
+        question = question.with_hypothesis(hypothesis)
+    return student_numbers(
+        *(question, losses if answer.observed is None else answer.observed.losses, places),
+        np.concatenate([answer.estimates for answer in answers]),
+        np.concatenate([answer.variances for answer in answers]),
+        np.full(len(places), math.nan if answer.reference == "normal" else answer.df),
+    )
+
+
+def student_numbers(
+    question: Question,
+    losses: Losses,
+    places: np.ndarray,
+    estimate: np.ndarray,
+    variance: np.ndarray,
+    df: np.ndarray,
+) -> PairNumbers:
+    """Studentised numbers (M,) of many pairs; without `df` (NaN) the reference is the normal."""
+    null, alternative = question.hypothesis.null_value, question.hypothesis.alternative
     with np.errstate(invalid="ignore", divide="ignore"):
         # As `studentise` adds the Monte-Carlo variance, 0.
         se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
@@ -59,29 +96,44 @@ def student_numbers(question: Question, places: np.ndarray, answer: Answer) -> P
         # Differences of a pair that are no more than rounding have no test, nor have equal losses.
         largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
         rounding = ROUNDING * np.maximum(*largest[places].T)
-        plain = (variance > rounding**2) & np.isfinite(estimate)
-    kept = losses.means if losses.values is None else losses.values
-    # NaN is equal to nothing, also not to itself.
-    keys = np.unique(kept, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
-    plain &= ~np.equal(*keys[places].T)
-    # The p-values of `wald_pvalue`.
-    if hypothesis.alternative == "two-sided":
-        pvalue = 2 * distribution.cdfs(-np.abs(statistic))
-    else:
-        pvalue = distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
-    numbers = PairNumbers(estimate, se, statistic, pvalue, np.full(len(places), answer.df), plain)
+        plain = (variance > rounding**2) & np.isfinite(estimate) & _differ(losses, places)
+    pvalue = wald_pvalues(statistic, reference_of(df[0]), df, alternative)
+    return _reported(question, PairNumbers(estimate, se, statistic, pvalue, df, plain))
+
+
+def numbers_of_shares(
+    question: Question, places: np.ndarray, clusters: Clusters
+) -> PairNumbers | None:
+    """Differences of shares of rows in clusters; None where some are neither right nor wrong."""
+    losses = question.observed.losses  # type: ignore[union-attr]
+    if not marks_rows(losses, clusters):
+        return None
+    hypothesis, df = question.hypothesis, clusters.n_groups - 1.0
+    estimate, variance, moved, se = of_differences(losses, places, partial(shares_by, clusters))
+    statistic = (moved - hypothesis.null_value) / se
+    numbers = PairNumbers(
+        *(estimate, np.sqrt(variance), statistic),
+        wald_pvalues(statistic, "t", df, hypothesis.alternative),
+        np.full(len(places), df),
+        np.ones(len(places), dtype=bool),
+        PivotsOfPairs(moved, se, df),
+    )
     return _reported(question, numbers)
 
 
+def shares_by(clusters: Clusters, differences: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Means of differences and their variances; the same with observations added, and errors."""
+    means, _, rules = share_differences(differences, clusters)
+    return means.estimates, means.variances, np.asarray(rules.estimate), np.asarray(rules.se)
+
+
 def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | None:
-    """McNemar's exact test, which knows pairs by their counts; None for clusters and ties."""
-    if not of_plain_means(question):
-        return None
+    """McNemar's exact test, which knows pairs by their counts; None where there are ties."""
     losses = question.observed.losses  # type: ignore[union-attr]
     values = losses.known_values
     if (values % 1 != 0).any():
         return None
-    estimate, spread = moments(values, places)
+    estimate, variance = of_differences(losses, places, mean_and_variance)
     n_obs = values.shape[1]
     errs = (values > 0).astype(float)
     jointly = errs @ errs.T
@@ -90,22 +142,39 @@ def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | Non
     )
     counts = counts.astype(int)
     distinct, place_of = np.unique(counts, axis=0, return_inverse=True)
-    alternative, units = question.hypothesis.alternative, question.metric.units
+    alternative = question.hypothesis.alternative
     pvalues = [PairedCounts(b, c, n_obs).pvalue(0.0, alternative) for b, c in distinct.tolist()]
-    rule: Any = CountsOfPairs(counts[:, 0], counts[:, 1], n_obs)
-    if units is not None:
-        rule = ChangedUnits(rule, 0.0, units.slope)
-    counts_right = units is not None and units.slope < 0
     numbers = PairNumbers(
         estimate,
-        np.sqrt(spread / n_obs + 0.0),
-        counts[:, int(counts_right)],
+        np.sqrt(variance),
+        counts[:, 0],
         np.array(pvalues)[place_of.ravel()],
         np.full(len(places), np.nan),
         np.ones(len(places), dtype=bool),
-        rule,
+        CountsOfPairs(counts[:, 0], counts[:, 1], n_obs),
     )
     return _reported(question, numbers)
+
+
+def mean_and_variance(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of differences (m, n): their means, and the variances of these."""
+    means = Influence.of_means(differences)
+    return means.estimates, means.variances
+
+
+@dataclass(frozen=True, eq=False)
+class PivotsOfPairs:
+    """Moved estimates of many differences of shares, as `difference_of_shares` has that of one."""
+
+    estimate: np.ndarray
+    se: np.ndarray
+    df: float
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals of the differences, which lie between -1 and 1."""
+        unit = wald_interval(0.0, 1.0, "t", self.df, alternative, alpha)
+        low, high = (np.clip(self.estimate + z * self.se, -1.0, 1.0) for z in unit)
+        return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +184,11 @@ class CountsOfPairs:
     only_first: np.ndarray
     only_second: np.ndarray
     n_obs: int
+
+    @property
+    def opposite_statistic(self) -> np.ndarray:
+        """See `PairedCounts`."""
+        return self.only_second
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """The intervals of the differences of error rates."""
@@ -132,42 +206,60 @@ class CountsOfPairs:
 
 
 def of_plain_means(question: Question) -> bool:
-    """Whether results are about differences of means of independent rows, and no more."""
+    """Whether results are about differences of means that count alike, and no more."""
     return (
         question.observed is not None
         and question.paired
-        and question.clusters is None
         and not question.weighted
         and not question.metric.linearised
     )
 
 
-def moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and sample variances of the differences of pairs, some at a time."""
-    estimate, spread = np.empty((2, len(places)))
-    step = max(1, CELLS // values.shape[1])
-    for start in range(0, len(places), step):
-        rows = slice(start, start + step)
-        first, second = places[rows].T
-        differences = values[first] - values[second]
-        estimate[rows] = differences.mean(axis=1)
-        spread[rows] = differences.var(axis=1, ddof=1)
-    return estimate, spread
+def of_differences(
+    losses: Losses, places: np.ndarray, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]
+) -> tuple[np.ndarray, ...]:
+    """Arrays (M,) from a function of differences (m, n) of losses, some at a time."""
+    values = losses.known_values
+    parts = [
+        function(values[first] - values[other])
+        for first, other in (places[rows].T for rows in _parts(losses, places))
+    ]
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _parts(losses: Losses, places: np.ndarray) -> list[slice]:
+    """As many pairs at a time as fit into memory."""
+    kept = losses.means if losses.values is None else losses.values
+    step = max(1, CELLS // kept.shape[1])
+    return [slice(start, start + step) for start in range(0, len(places), step)]
+
+
+def _differ(losses: Losses, places: np.ndarray) -> np.ndarray:
+    """Whether the losses of pairs differ anywhere."""
+    kept = losses.means if losses.values is None else losses.values
+    # NaN is equal to nothing, also not to itself.
+    keys = np.unique(kept, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
+    return np.not_equal(*keys[places].T)
 
 
 def _reported(question: Question, numbers: PairNumbers) -> PairNumbers:
     """The same in the units of results; estimates that cannot be have results of their own."""
-    units = Reported(question.metric.units, True, math.nan)
-    estimate, plain = units.number("value", numbers.estimate), numbers.plain
-    if question.limited and question.metric.per_test_set:
+    metric, rule = question.metric, numbers.rule
+    units, plain = Reported(metric.units, True, math.nan), numbers.plain
+    estimate = units.number("value", numbers.estimate)
+    statistic = units.number("odd", numbers.statistic)
+    if metric.units is not None and rule is not None:
+        # Mirrored counts are of right answers.
+        statistic = getattr(rule, "opposite_statistic", statistic) if units.reverses else statistic
+        rule = ChangedUnits(rule, 0.0, metric.units.slope)
+    if question.limited and metric.per_test_set:
         low, high = question.range_of("difference")
         plain = plain & (low <= estimate) & (estimate <= high)
     return replace(
         numbers,
         estimate=estimate,
         se=units.number("spread", numbers.se),
-        statistic=numbers.statistic
-        if numbers.rule is not None
-        else units.number("odd", numbers.statistic),
+        statistic=statistic,
         plain=plain,
+        rule=rule,
     )

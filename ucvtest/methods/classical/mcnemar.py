@@ -13,7 +13,7 @@ from ucvtest.inference.needs import Needs
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.error_rates import marks_rows, shares_of_rules
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_variances
-from ucvtest.methods.classical.many_pairs import mcnemar_numbers
+from ucvtest.methods.classical.many_pairs import mcnemar_numbers, of_plain_means
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts
@@ -114,13 +114,16 @@ class McNemarTest(ResamplingTest):
         without={"null_value": "tests equal error rates; leave it out, or use another test"},
     )
     default_design = HoldOut(1 / 3)
+    marks_rows = True
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
     def numbers_of_pairs(self, places: np.ndarray, options: object) -> PairNumbers | None:
         """See `HypothesisTest.numbers_of_pairs`."""
-        return mcnemar_numbers(self.question, places)
+        if self.question.clusters is None and of_plain_means(self.question):
+            return mcnemar_numbers(self.question, places)
+        return super().numbers_of_pairs(places, options)
 
     def analyse(self, observed: LossDifference, options: object) -> Answer:
         """See `ResamplingTest.analyse`."""

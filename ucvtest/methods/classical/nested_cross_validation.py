@@ -92,6 +92,7 @@ class NestedCrossValidationTest(ResamplingTest):
         clusters="units",
     )
     default_design = NestedKFold(10, 20)
+    pair_by_pair = True
 
     def _check_design(self, design: Design) -> None:
         nested_folds_of(design)

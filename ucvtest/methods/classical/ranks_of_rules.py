@@ -75,7 +75,7 @@ class RanksOfRules(LinearisedRules):
 
     @property
     def _influence(self) -> Influence:
-        return _influence(self.observed.values[None], self._target, self.index)
+        return influence_on_ranks(self.observed.values[None], self._target, self.index)
 
     @cached_property
     def _with_added(self) -> tuple[float, float, float]:
@@ -98,7 +98,7 @@ class RanksOfRules(LinearisedRules):
         return estimate, spread + float(squares[-4:].sum()), count - 1.0
 
 
-def _influence(
+def influence_on_ranks(
     values: np.ndarray, target: np.ndarray, clusters: np.ndarray | None = None
 ) -> Influence:
     """On the metrics of rules, by linearised values (L, n): of classes, or of clusters."""
@@ -110,8 +110,3 @@ def _influence(
 def is_of_ranks(losses: Losses) -> bool:
     """Whether the metric is one of ranks of scores."""
     return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
-
-
-def covariance_of_ranks(losses: Losses) -> np.ndarray:
-    """The covariance matrix of the metrics of all rules, from rows that are by themselves."""
-    return _influence(losses.known_values, losses.tested_target.astype(int)).covariance

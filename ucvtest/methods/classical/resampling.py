@@ -27,9 +27,9 @@ from ucvtest.inference.question import DataQuestion, Question, of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.many_pairs import (
-    PairsOfLearners,
+    numbers_by_answers,
+    numbers_of_shares,
     of_plain_means,
-    student_numbers,
 )
 from ucvtest.methods.classical.survival_of_rules import turned_risks
 from ucvtest.metrics.base import when_learning_from
@@ -70,6 +70,11 @@ class ResamplingTest(HypothesisTest):
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
     sets."""
+    marks_rows: ClassVar[bool] = False
+    """Whether shares of right or wrong rows in clusters have a rule of their own."""
+    pair_by_pair: ClassVar[bool] = False
+    """Whether answers are about one pair of learners, not about all that `means_of_each` and
+    `values_of_each` are of."""
 
     def __init__(
         self,
@@ -192,13 +197,18 @@ class ResamplingTest(HypothesisTest):
         """The answer of the test from these losses, with the options of `fit`: see `Answer`."""
 
     def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
-        """See `HypothesisTest.numbers_of_pairs`: by the answer to all pairs, of tests of means."""
-        question = self.question
-        if self.needs.values or question.observed is None or not of_plain_means(question):
+        """See `HypothesisTest.numbers_of_pairs`: by the answers to all pairs at once."""
+        question, observed = self.question, self.question.observed
+        of_sets = question.metric.ranks_pairs and self.needs.values
+        if self.pair_by_pair or of_sets or observed is None or not of_plain_means(question):
             return None
-        first, other = places[0].tolist()
-        pairs = PairsOfLearners(question.observed.losses, first, other, places)
-        return student_numbers(question, places, self.analyse(pairs, options))
+        if self.marks_rows and question.metric.counts_errors:
+            clusters = self.tested_clusters(observed)
+            if clusters is not None and clusters.weight == "row":
+                return numbers_of_shares(question, places, clusters)
+        return numbers_by_answers(
+            question, places, lambda observed: self.analyse(observed, options)
+        )
 
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.error_rates import marks_rows, share_difference
-from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
+from ucvtest.methods.classical.error_rates import marks_rows
+from ucvtest.methods.classical.many_pairs import of_differences, shares_by
+from ucvtest.methods.classical.ranks_of_rules import influence_on_ranks, is_of_ranks
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.stats.influence import Influence
 
 ROUNDING = 1e-12
 """Variances of differences up to this share of the variances of both parts are rounding error."""
@@ -26,33 +28,27 @@ def several_rules(
     """Results of hold-out tests of each rule, by name, and of pairs, with their joint law."""
     if is_of_ranks(losses):
         refuse(Needs(designs=""), Traits(clusters=losses.groups is not None), "HoldOutTest")
-        return results_together(tests, losses, options, covariance_of_ranks(losses))
+        influence = influence_on_ranks(losses.known_values, losses.tested_target.astype(int))
+        return results_together(tests, losses, options, influence.covariance)
     # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None
     clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
-    units = values
-    if clusters is not None:
-        units = np.stack([clusters.values(row) for row in values])
-        if marks_rows(losses, clusters):
-            pairs = _shares_in_pairs(values, clusters)
-    # In these very digits: which draws belong to equal variances depends on the last one.
-    covariance = np.cov(units) / units.shape[1]
-    results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
-    if losses.metric.linearised or losses.weighted:
-        joint_estimates = _with_statistics_of_rules(results, joint_estimates)
-    return results, joint_estimates
+    units = values if clusters is None else clusters.values(values)
+    if clusters is not None and marks_rows(losses, clusters):
+        pairs = _shares_in_pairs(losses, clusters)
+    covariance = Influence.of_means(units).covariance
+    return results_together(tests, losses, options, covariance, pairs)
 
 
-def _shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics and standard errors (L, L) of all differences of shares, by their rules.
-
-    `values` are errors (L, n).
-    """
-    statistics, errors = np.zeros((2, len(values), len(values)))
-    for first, second in combinations(range(len(values)), 2):
-        _, rule = share_difference(values[first] - values[second], clusters, 0.0)
-        statistics[first, second], statistics[second, first] = rule.statistic, -rule.statistic
-        errors[first, second] = errors[second, first] = rule.se
+def _shares_in_pairs(losses: Losses, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and standard errors (L, L) of all differences of shares, by their rules."""
+    n_learners = len(losses.learners)
+    statistics, errors = np.zeros((2, n_learners, n_learners))
+    places = np.stack(np.triu_indices(n_learners, 1), axis=1)
+    *_, moved, se = of_differences(losses, places, partial(shares_by, clusters))
+    first, second = places.T
+    statistics[first, second], statistics[second, first] = moved / se, -moved / se
+    errors[first, second] = errors[second, first] = se
     return statistics, errors
 
 
@@ -79,19 +75,23 @@ def results_together(
     # Rounding error does not distinguish rules.
     varies = squares > ROUNDING * (variances[:, None] + variances)
     # Rules that never differ, and exact tests, have no standard error.
-    dfs = [result.df for key, result in results.items() if not isinstance(key, str)]
+    of_pairs = {key: result for key, result in results.items() if not isinstance(key, str)}
+    dfs = [result.df for result in of_pairs.values()]
     se, statistics = np.sqrt(np.where(varies, squares, np.nan)), None
     places = {name: position for position, name in enumerate(losses.learners)}
-    for key, result in results.items():
-        if not isinstance(key, str) and result.reference == "none":
+    with_added, moves = {}, losses.metric.linearised or losses.weighted
+    for (first_name, second_name), result in of_pairs.items():
+        first, second = places[first_name], places[second_name]
+        if result.reference == "none":
             # Without a test of two rules, neither excludes the other.
-            first, second = (places[name] for name in key)
             se[[first, second], [second, first]] = np.nan
+        if moves and result.rule is not None:
+            # With added observations, as in their intervals.
+            with_added[first, second] = result.statistic
+            with_added[second, first] = -result.statistic
     if pairs is not None:
-        statistics, se = (
-            metric.reported(pairs[0], paired=True) / metric.unit,
-            metric.unit * pairs[1],
-        )
+        statistics = metric.reported(pairs[0], paired=True) / metric.unit
+        se = metric.unit * pairs[1]
     joint_estimates = JointEstimates(
         own={name: results[name] for name in losses.learners},
         se=se,
@@ -99,19 +99,8 @@ def results_together(
         df=min((df for df in dfs if not math.isnan(df)), default=math.inf),
         statistics=statistics,
     )
+    if with_added:
+        statistics = np.array(joint_estimates.statistics)
+        statistics[tuple(np.array([*with_added]).T)] = [*with_added.values()]
+        joint_estimates = replace(joint_estimates, statistics=statistics)
     return results, joint_estimates
-
-
-def _with_statistics_of_rules(
-    results: Mapping[Any, TestResult], joint_estimates: JointEstimates
-) -> JointEstimates:
-    """Replace the statistics of pairs by those with added observations, as in their intervals."""
-    places = {name: position for position, name in enumerate(joint_estimates.learners)}
-    statistics = np.array(joint_estimates.statistics)
-    for key, result in results.items():
-        if isinstance(key, str) or result.rule is None:
-            continue
-        first, second = (places[name] for name in key)
-        statistics[first, second] = result.statistic
-        statistics[second, first] = -result.statistic
-    return replace(joint_estimates, statistics=statistics)

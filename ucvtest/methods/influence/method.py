@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from ucvtest.common.execution import Execution
+from ucvtest.evaluation.loss_source import PrecomputedLosses
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
@@ -14,7 +15,7 @@ from ucvtest.inference.base import HypothesisTest, fit_by
 from ucvtest.inference.finish import reported_row
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
+from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate, estimates_from
 from ucvtest.methods.influence.options import (
     SINGLE,
     InfluenceOptions,
@@ -25,7 +26,7 @@ from ucvtest.methods.influence.options import (
     Scheme,
     named_loss,
 )
-from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, layout_of_losses
+from ucvtest.methods.influence.precomputed import GivenLayout, layout_of_losses
 from ucvtest.methods.influence.reporting import answer_from, option_settings, records
 from ucvtest.methods.influence.variances import study_variances
 
@@ -317,7 +318,8 @@ class InfluenceFunctionTest(HypothesisTest):
         """Estimate and influence values, from fits or from given losses."""
         layout, losses = self._layout, self.question.observed
         if losses is not None and isinstance(layout, GivenLayout):
-            return estimate_given(layout, losses, execution.generator)
+            source = PrecomputedLosses(losses, layout.order)
+            return estimates_from(layout, layout.resamples, source, execution.generator)
         return estimate(self.question.data("a repeat"), layout, options, execution)
 
     def _answer(self, options: InfluenceOptions, execution: Execution) -> Answer:

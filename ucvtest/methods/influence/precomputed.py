@@ -8,12 +8,8 @@ import numpy as np
 from ucvtest.common.words import arg, call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
-from ucvtest.evaluation.loss_source import PrecomputedLosses
 from ucvtest.inference.question import Question
-from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.estimation import (
-    InfluenceEstimates,
-    estimates_from,
     times_tested,
 )
 from ucvtest.methods.influence.options import InfluenceOptions, Layout, Options, resampled_of
@@ -72,13 +68,6 @@ class GivenLayout(Layout):
                 )
         chosen = self.chosen(self.scheme, options.variance)
         return InfluenceOptions(**{**vars(options), **decided, "variance": chosen})
-
-
-def estimate_given(
-    layout: GivenLayout, losses: LossDifference, rng: np.random.Generator
-) -> InfluenceEstimates:
-    """Sum up existing losses."""
-    return estimates_from(layout, layout.resamples, PrecomputedLosses(losses, layout.order), rng)
 
 
 def layout_of_losses(question: Question) -> GivenLayout:

@@ -354,11 +354,6 @@ def _agreement(
 # ----------------------------------------------------------------------- linear smoothers
 
 
-def has_closed_form(learner: Learner) -> bool:
-    """Whether the smoother is known without a fit."""
-    return has_hat_matrix(learner) or isinstance(learner, Smoother)
-
-
 def find_smoother(
     learner: Learner, sample: Sample, n_jobs: int | None = None
 ) -> tuple[np.ndarray, int]:

@@ -16,22 +16,23 @@ N_LEARNERS, N_ROWS = 7, 40
 BUT_FOR_ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
 
 
-def predictions(metric=None, n_learners=N_LEARNERS):
+def predictions(metric=None, n_learners=N_LEARNERS, groups=None):
     """Right and wrong answers; the last two rules never differ."""
     generator = np.random.default_rng(1)
     y = generator.integers(0, 2, N_ROWS)
     wrong = generator.random((n_learners, N_ROWS)) < np.linspace(0.1, 0.5, n_learners)[:, None]
     wrong[-1] = wrong[-2]
     rules = {f"m{i}": np.where(row, 1 - y, y) for i, row in enumerate(wrong)}
-    return uv.Losses.from_predictions(y, rules, metric=metric)
+    return uv.Losses.from_predictions(y, rules, metric=metric, groups=groups)
 
 
-def squares():
+def squares(groups=None):
     generator = np.random.default_rng(2)
     y = generator.normal(size=N_ROWS)
     rules = {f"m{i}": y + (1 + i / 4) * generator.normal(size=N_ROWS) for i in range(N_LEARNERS)}
     # A rule that is always wrong by 1, and its mirror image: their losses are equal.
-    return uv.Losses.from_predictions(y, {**rules, "up": y + 1, "down": y - 1}, loss="squared")
+    rules |= {"up": y + 1, "down": y - 1}
+    return uv.Losses.from_predictions(y, rules, loss="squared", groups=groups)
 
 
 def scores():
@@ -44,15 +45,26 @@ def scores():
     )
 
 
-def areas():
+def areas(y=None, groups=None):
     """Scores; a rule and another scale of it rank alike, and one ranks almost alike."""
     generator = np.random.default_rng(4)
-    y = generator.integers(0, 2, N_ROWS)
+    y = generator.integers(0, 2, N_ROWS) if y is None else y
     scores = {f"m{i}": y + (1 + i) * generator.normal(size=N_ROWS) for i in range(N_LEARNERS)}
     nearly = np.where(np.arange(N_ROWS) == 3, scores["m0"] + 0.2, scores["m0"])
-    return uv.Losses.from_predictions(
-        y, {**scores, "scaled": 2 * scores["m0"], "nearly": nearly, "right": y}, loss="auc"
-    )
+    scores |= {"scaled": 2 * scores["m0"], "nearly": nearly, "right": y}
+    return uv.Losses.from_predictions(y, scores, loss="auc", groups=groups)
+
+
+def folds(groups=None):
+    """Squared errors of four folds."""
+    generator = np.random.default_rng(5)
+    y, fold = generator.normal(size=N_ROWS), np.arange(N_ROWS) // 10
+    rules = {f"m{i}": y + (1 + i / 4) * generator.normal(size=N_ROWS) for i in range(N_LEARNERS)}
+    return uv.Losses.from_predictions(y, rules, fold=fold, loss="squared", groups=groups)
+
+
+CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 5, 5, 5, 4, 3, 2, 1])
+OF_ONE_CLASS = (CLUSTERS % 3 == 0).astype(int)
 
 
 MAKE = {
@@ -61,6 +73,13 @@ MAKE = {
     "accuracy": lambda: predictions("accuracy"),
     "squares": squares,
     "scores": scores,
+    "folds": folds,
+    "errors of clusters": lambda: predictions(groups=CLUSTERS),
+    "accuracy of clusters": lambda: predictions("accuracy", groups=CLUSTERS),
+    "squares of clusters": lambda: squares(CLUSTERS),
+    "areas of clusters": lambda: areas(groups=CLUSTERS),
+    "areas of clusters with one class": lambda: areas(OF_ONE_CLASS, CLUSTERS),
+    "folds of clusters": lambda: folds(np.arange(N_ROWS) // 2),
 }
 
 
@@ -103,7 +122,27 @@ def test_numbers_of_many_pairs_are_those_of_each(name, alternative, monkeypatch)
     assert many.verdict == each.verdict
 
 
-@pytest.mark.parametrize("name", ["areas", "errors", "accuracy", "squares"])
+def test_clusters_that_count_the_same_are_those_of_each_pair(monkeypatch):
+    losses = predictions(groups=CLUSTERS)
+    each = uv.compare_losses(losses, group_weight="group")
+    treat_all_as_many(monkeypatch)
+    many = uv.compare_losses(losses, group_weight="group")
+    pd.testing.assert_frame_equal(many.frame, each.frame, **BUT_FOR_ROUNDING)
+
+
+@pytest.mark.parametrize("options", [{"horizon": 1}, {"horizon": 3, "variance": "bartlett"}])
+def test_losses_in_time_are_those_of_each_pair(options, monkeypatch):
+    test = uv.TestSpec("diebold_mariano", fit=options)
+    each = uv.compare_losses(squares(), test)
+    treat_all_as_many(monkeypatch)
+    pd.testing.assert_frame_equal(
+        uv.compare_losses(squares(), test).frame, each.frame, **BUT_FOR_ROUNDING
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MAKE if "scores" not in name and "folds" not in name]
+)
 def test_learners_together_are_those_of_each_pair(name, monkeypatch):
     losses = MAKE[name]()
     each = uv.compare_losses(losses, correction="simultaneous")
