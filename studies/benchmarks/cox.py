@@ -9,8 +9,6 @@ estimates must agree.
     python studies/benchmarks/cox.py
 """
 
-import argparse
-import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import in_turn, options, show
 
 COLUMNS = ("n", "p", "pairs", "fits", "learner", "seconds", "processor seconds", "microseconds")
 N_FEATURES, REPEATS = 5, 3
@@ -33,52 +31,47 @@ def draw_sample(n_obs: int) -> tuple[np.ndarray, Any]:
     return x, uv.survival(np.minimum(event, end), event <= end)
 
 
-def timed(test: uv.UStatisticTest, pairs: int) -> tuple[np.ndarray, uv.TestResult]:
-    """Elapsed and processor seconds, and the result."""
-    start = np.array([time.perf_counter(), time.process_time()])
-    result = test.fit(n_pairs=pairs, variance="jackknife", rng=0, progress=False)
-    return np.array([time.perf_counter(), time.process_time()]) - start, result
-
-
 def measure(n_obs: int, pairs: int | None) -> Iterator[tuple[Any, ...]]:
     """A row for each learner, and the ratios of their times."""
     from sksurv.linear_model import CoxPHSurvivalAnalysis
 
-    x, y = draw_sample(n_obs)
-    test = uv.UStatisticTest(x, y, "cox", metric="harrell")
-    known = "default" if pairs is None else str(pairs)
-    pairs = test.fit(rng=0, progress=False).n_fits // 2 if pairs is None else pairs
-    timed(test, pairs)
-    ours, result = zip(*(timed(test, pairs) for _ in range(REPEATS)), strict=True)
+    results: dict[Any, uv.TestResult] = {}
+
+    def fit(learner: Any) -> None:
+        test = uv.UStatisticTest(*draw_sample(n_obs), learner, metric="harrell")
+        results[learner] = test.fit(n_pairs=n_pairs, variance="jackknife", rng=0, progress=False)
+
+    known, n_pairs = pairs or "default", pairs
+    if n_pairs is None:
+        default = uv.UStatisticTest(*draw_sample(n_obs), "cox", metric="harrell")
+        n_pairs = default.fit(rng=0, progress=False).n_fits // 2
+    # Compiles.
+    fit("cox")
     estimator = CoxPHSurvivalAnalysis(ties="efron")
-    theirs, other = timed(uv.UStatisticTest(x, y, estimator, metric="harrell"), pairs)
-    assert abs(result[0].estimate - other.estimate) < 1e-6
-    assert result[0].n_fits == other.n_fits
-    least = np.min(ours, axis=0)
-    for learner, seconds in (("cox", least), ("scikit-survival", theirs)):
-        micro = f"{1e6 * seconds[1] / other.n_fits:.0f}"
-        printed = (*(f"{each:.2f}" for each in seconds), micro)
-        yield (n_obs, N_FEATURES, known, other.n_fits, learner, *printed)
-    ratio = (f"{each:.0f}" for each in theirs / least)
-    yield (n_obs, N_FEATURES, known, other.n_fits, "times as long", *ratio, "")
+    ours = in_turn(lambda: fit("cox"), repeats=REPEATS)[0]
+    theirs = in_turn(lambda: fit(estimator), repeats=1)[0]
+    one, other = results["cox"], results[estimator]
+    assert abs(one.estimate - other.estimate) < 1e-6
+    assert one.n_fits == other.n_fits
+    shared = (n_obs, N_FEATURES, known, other.n_fits)
+    for learner, taken in (("cox", ours), ("scikit-survival", theirs)):
+        micro = f"{1e6 * taken[1] / other.n_fits:.0f}"
+        yield (*shared, learner, *(f"{value:.2f}" for value in taken), micro)
+    yield (*shared, "times as long", *(f"{value:.0f}" for value in theirs / ours), "")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few fits")
-    quick = parser.parse_args().quick
+    quick = options(__doc__, "few fits").parse_args().quick
     try:
         import sksurv
     except ImportError:
         print("scikit-survival is missing: pip install scikit-survival")
         return
     warnings.simplefilter("ignore", uv.UcvtestWarning)
-    print(versions(), "scikit-survival", sksurv.__version__)
-    print(" | ".join(COLUMNS))
+    print("scikit-survival", sksurv.__version__)
     with threadpool_limits(1):
-        for n_obs, pairs in [(60, 20)] if quick else [(100, None), (100, 1500)]:
-            for row in measure(n_obs, pairs):
-                print(" | ".join(map(str, row)), flush=True)
+        sizes = [(60, 20)] if quick else [(100, None), (100, 1500)]
+        show(COLUMNS, (row for size in sizes for row in measure(*size)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ nearest centroid, two classes, four normal features.
     python studies/benchmarks/designs.py
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 from unittest import mock
@@ -17,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import ucvtest as uv
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import options, show
 from ucvtest.methods.ustatistic import run
 
 
@@ -63,15 +62,5 @@ def measure(quick: bool) -> Iterator[tuple[str, ...]]:
             yield (*sizes, *(f"{value:.3f}" for value in error), f"{fits:.1f}", f"{times:.1f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer fits")
-    quick = parser.parse_args().quick
-    print(versions())
-    print(" | ".join(COLUMNS))
-    for row in measure(quick):
-        print(" | ".join(row), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    show(COLUMNS, measure(options(__doc__, "fewer fits").parse_args().quick))

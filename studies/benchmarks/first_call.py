@@ -15,7 +15,6 @@ has JAX add two numbers.
     python studies/benchmarks/first_call.py --second
 """
 
-import argparse
 import os
 import resource
 import subprocess
@@ -25,7 +24,7 @@ import time
 
 import numpy as np
 
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import NO_CACHE, options, show
 
 REFERENCE = "import jax, scipy.stats, sklearn.linear_model"
 
@@ -71,8 +70,6 @@ rules = dict(zip("ab", (rng.normal(size=(2, 100)) + y > 0.5).astype(int)))
 print(uv.HoldOutTest.from_losses(uv.Losses.from_predictions(y, rules), "a", "b").fit())
 """
 
-NO_CACHE = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
-
 COLUMNS = ("first test", "s", "processor s", "imports alone, s", "processor s")
 
 
@@ -116,22 +113,18 @@ def _row(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two tests only, once")
+    parser = options(__doc__, "two tests only, once")
     parser.add_argument(
         "--second", action="store_true", help="a comparison in two processes, and losses"
     )
     arguments = parser.parse_args()
-    quick = arguments.quick
-    print(versions())
+    repeats, tests = (1, list(TESTS)[:2]) if arguments.quick else (3, list(TESTS))
     if arguments.second:
         names = ("compare, first", "compare, second", "hold-out test of losses", "JAX alone")
-        print(" | ".join(["", *(f"{name}, s | processor s" for name in names)]))
-        print(" | ".join(measure_comparison(1 if quick else 3)))
-        return
-    print(" | ".join(COLUMNS))
-    for test in list(TESTS)[: 2 if quick else None]:
-        print(" | ".join(measure(test, 1 if quick else 3)), flush=True)
+        columns = ("", *(f"{name}, s | processor s" for name in names))
+        show(columns, [measure_comparison(repeats)])
+    else:
+        show(COLUMNS, (measure(test, repeats) for test in tests))
 
 
 if __name__ == "__main__":

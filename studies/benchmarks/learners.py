@@ -10,10 +10,7 @@ compilation. The largest difference is between the scores of both, relative to 1
     python studies/benchmarks/learners.py --quick
 """
 
-import argparse
-import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from threadpoolctl import threadpool_limits
 
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import in_turn, options, seconds, show
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -91,13 +88,6 @@ def draw_learning_sets(case: Case, n_sets: int) -> np.ndarray:
     return np.random.default_rng(1).permuted(np.tile(member, (n_sets, 1)), axis=1)
 
 
-def seconds(work: Callable[[], Any]) -> np.ndarray:
-    """Elapsed time, and processor time of all cores."""
-    start = np.array([time.perf_counter(), time.process_time()])
-    work()
-    return np.array([time.perf_counter(), time.process_time()]) - start
-
-
 def loop(case: Case, sample: Sample, learning: np.ndarray) -> None:
     """The plain loop over learning sets that the jitted learners replace."""
     for member in learning:
@@ -122,19 +112,15 @@ def measure(case: Case, n_sets: int, n_loop: int, repeats: int) -> tuple[str, ..
     """One row of the table."""
     sample, learning = draw_sample(case), draw_learning_sets(case, n_sets)
     few, seeds = learning[:n_loop], np.arange(n_sets)
-    start = time.perf_counter()
-    evaluator = Evaluator(sample, as_learner(case.learner), "label")
-    evaluator.predict(few[:2], ~few[:2], seeds[:2])
-    first = time.perf_counter() - start
     testing = ~learning
-    # In turn, so that both meet the same machine.
-    all_ours, all_theirs = [], []
-    for _ in range(repeats):
-        # As the tests do: class codes, and anything where nothing is tested.
-        all_ours.append(seconds(lambda: evaluator.predict_all(learning, testing, seeds)) / n_sets)
-        with threadpool_limits(1):
-            all_theirs.append(seconds(lambda: loop(case, sample, few)) / n_loop)
-    ours, theirs = np.min(all_ours, axis=0), np.min(all_theirs, axis=0)
+    evaluator = Evaluator(sample, as_learner(case.learner), "label")
+    first = seconds(lambda: evaluator.predict(few[:2], ~few[:2], seeds[:2]))[0]
+    # As the tests do: class codes, and anything where nothing is tested.
+    ours, theirs = in_turn(
+        lambda: evaluator.predict_all(learning, testing, seeds),
+        threadpool_limits.wrap(1)(lambda: loop(case, sample, few)),
+        repeats=repeats,
+    ) / [[n_sets], [n_loop]]
     return (
         case.learner,
         str(case.n_obs),
@@ -148,16 +134,12 @@ def measure(case: Case, n_sets: int, n_loop: int, repeats: int) -> tuple[str, ..
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer fits, in less than a minute")
-    arguments = parser.parse_args()
-    n_sets, n_loop, repeats = (2048, 30, 2) if arguments.quick else FULL
+    quick = options(__doc__, "fewer fits, in less than a minute").parse_args().quick
+    n_sets, n_loop, repeats = (2048, 30, 2) if quick else FULL
     # Normal data has no collinear columns; a warning about them would be about rounding.
     warnings.simplefilter("ignore")
-    print(f"{versions()}; {n_sets} learning sets at a time")
-    print(" | ".join(COLUMNS))
-    for case in CASES:
-        print(" | ".join(measure(case, n_sets, n_loop, repeats)), flush=True)
+    print(f"{n_sets} learning sets at a time")
+    show(COLUMNS, (measure(case, n_sets, n_loop, repeats) for case in CASES))
 
 
 if __name__ == "__main__":

@@ -13,17 +13,20 @@ million fits.
     python studies/benchmarks/memory.py --write      # studies/benchmarks/memory.csv, 20 minutes
 """
 
-import argparse
 import csv
-import json
 import resource
-import subprocess
-import sys
+import signal
 import time
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from math import nan
 from pathlib import Path
 from typing import Any
 
-from studies.benchmarks.machine import versions
+import numpy as np
+
+import ucvtest as uv
+from studies.benchmarks.bench import alone, memory, options, show
 
 TABLE = Path(__file__).with_suffix(".csv")
 SIZES = (200, 2000, 20_000)
@@ -57,15 +60,15 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 COLUMNS = ("test", "n", "peak_mb", "above_start_mb", "seconds", "n_fits", "refused")
 
 
-def cell(name: str, n_obs: int) -> None:
-    """Run one test in this process and print what it took."""
-    import numpy as np
+Cell = tuple[float, float, int, str]
 
-    import ucvtest as uv
 
+def cell(name: str, n_obs: int) -> Cell:
+    """The largest memory, seconds, fits, and a refusal, of one test in this process."""
     # Rather than have the system end whatever else runs on the machine.
     resource.setrlimit(resource.RLIMIT_DATA, (BYTES, BYTES))
-    kind, options, fit = CASES[name]
+    signal.alarm(SECONDS)
+    kind, settings, fit = CASES[name]
     rng = np.random.default_rng(0)
     y = np.arange(n_obs) % 2
     # Correlated, so that the learners differ.
@@ -75,59 +78,51 @@ def cell(name: str, n_obs: int) -> None:
     refused, n_fits = "", 0
     try:
         learner = "ridge:1.0" if name.endswith("ridge") else "lda"
-        test = getattr(uv, kind)(X, y, learner, **options)
+        test = getattr(uv, kind)(X, y, learner, **settings)
         n_fits = test.fit(rng=0, progress=False, **fit).n_fits
     except ValueError as error:
         refused = str(error)
     except (MemoryError, RuntimeError) as error:
         refused = f"{type(error).__name__}: more than {BYTES / 1e9:.0f} GB"
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps([peak, seconds, n_fits, refused]))
+    return memory("VmHWM"), time.perf_counter() - start, n_fits, refused
 
 
-def measured(name: str, n_obs: int) -> tuple[float, float, int, str]:
+def measured(name: str, n_obs: int) -> Cell:
     """The same in a process of its own."""
-    command = [sys.executable, __file__, "--cell", name, str(n_obs)]
+    start = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return float("nan"), float("nan"), 0, f"not done after {SECONDS} s"
-    if done.returncode < 0:
-        # What refuses memory to JAX ends the process.
-        return float("nan"), float("nan"), 0, f"more than {BYTES / 1e9:.0f} GB"
-    if done.returncode:
-        raise RuntimeError(f"{name}, n = {n_obs}: {done.stderr}")
-    peak, seconds, n_fits, refused = json.loads(done.stdout.splitlines()[-1])
-    return peak, seconds, n_fits, refused
+        return alone(cell, name, n_obs)
+    except BrokenProcessPool:
+        # The alarm ends the process, or what refuses memory to JAX.
+        late = time.monotonic() - start >= SECONDS
+        reason = f"not done after {SECONDS} s" if late else f"more than {BYTES / 1e9:.0f} GB"
+        return nan, nan, 0, reason
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two tests at the smallest size")
-    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
-    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
-    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
-    parser.add_argument("--cell", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.cell:
-        cell(arguments.cell[0], int(arguments.cell[1]))
-        return
-    names, sizes = arguments.only, arguments.sizes
-    if arguments.quick:
-        names, sizes = names[:2], SIZES[:1]
-    print(versions())
-    rows: list[tuple[str, ...]] = [COLUMNS]
+def measure(names: list[str], sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
+    """Rows of the table."""
     for name in names:
         start = measured(name, 40)[0]
         for n_obs in sizes:
             peak, seconds, n_fits, refused = measured(name, n_obs)
             numbers = (f"{peak:.0f}", f"{peak - start:.0f}", f"{seconds:.1f}", str(n_fits))
-            rows.append((name, str(n_obs), *numbers, refused))
-            print(" | ".join(rows[-1]), flush=True)
+            yield (name, str(n_obs), *numbers, refused)
+
+
+def main() -> None:
+    parser = options(__doc__, "two tests at the smallest size")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
+    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    arguments = parser.parse_args()
+    names, sizes = arguments.only, arguments.sizes
+    if arguments.quick:
+        names, sizes = names[:2], SIZES[:1]
+    rows = list(measure(names, sizes))
+    show(COLUMNS, rows)
     if arguments.write:
         with TABLE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ prints the processor seconds of a test and of its logging, medians over the test
 once in each way before the next one, so that whatever else the machine does falls on all ways.
 """
 
-import argparse
 import os
 import tempfile
-import time
 from statistics import median
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 from mlflow import MlflowClient
 
 import ucvtest as uv
+from studies.benchmarks.bench import options, seconds
 
 N_TESTS = 20
 WAYS: dict[str, dict[str, Any]] = {
@@ -27,16 +26,8 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def seconds(test: uv.UStatisticTest, seed: int) -> float:
-    start = time.process_time()
-    test.fit(rng=seed)
-    return time.process_time() - start
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two tests")
-    n_tests = 2 if parser.parse_args().quick else N_TESTS
+    n_tests = 2 if options(__doc__, "two tests").parse_args().quick else N_TESTS
     rng = np.random.default_rng(0)
     y = np.arange(100) % 2
     test = uv.UStatisticTest(
@@ -50,9 +41,9 @@ def main() -> None:
         MlflowClient().search_experiments()  # creates the tables
         with mlflow.start_run(run_name="cost"):
             for seed in range(n_tests):
-                for name, options in WAYS.items():
-                    uv.autolog(**{"spool_dir": f"{folder}/spool", "silent": True} | options)
-                    found[name].append(seconds(test, seed))
+                for name, way in WAYS.items():
+                    uv.autolog(**{"spool_dir": f"{folder}/spool", "silent": True} | way)
+                    found[name].append(seconds(lambda seed=seed: test.fit(rng=seed))[1])
         uv.autolog(disable=True)
         os.chdir("/")
     alone = median(found["not logged"])

@@ -11,19 +11,14 @@ freed memory to the system.
     python studies/benchmarks/new_sizes.py --sizes 33 --pairs lda,nearest_centroid
 """
 
-import argparse
 import ctypes
 import gc
-import json
-import os
-import subprocess
-import sys
-import time
-from pathlib import Path
 
+import jax
 import numpy as np
 
-from studies.benchmarks.machine import versions
+import ucvtest as uv
+from studies.benchmarks.bench import NO_CACHE, alone, memory, options, seconds, show
 
 PAIRS = (
     "lda,nearest_centroid",
@@ -36,21 +31,9 @@ PAIRS = (
 
 COLUMNS = ("learners", "sizes", "s", "again, s", "programs", "MB", "MB, trimmed")
 
-NO_CACHE = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 
-
-def megabytes() -> float:
-    """The resident set of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def loop(learners: list[str], n_sizes: int) -> dict[str, float]:
-    """Seconds, compiled programs and growth of memory of one loop in this process."""
-    import jax
-
-    import ucvtest as uv
-
+def loop(learners: str, n_sizes: int) -> tuple[str, ...]:
+    """A row: seconds, compiled programs and growth of memory of one loop in this process."""
     compiled = []
 
     def note(event: str, _: float, **details: str) -> None:
@@ -60,54 +43,36 @@ def loop(learners: list[str], n_sizes: int) -> dict[str, float]:
     def compare(n_obs: int) -> None:
         rng = np.random.default_rng(n_obs)
         y = np.arange(n_obs) % 2
-        uv.compare(rng.normal(size=(n_obs, 4)) + 0.6 * y[:, None], y, learners, rng=0)
+        X = rng.normal(size=(n_obs, 4)) + 0.6 * y[:, None]
+        uv.compare(X, y, learners.split(","), rng=0)
 
-    def seconds() -> float:
-        start = time.process_time()
+    def all_sizes() -> None:
         for n_obs in np.linspace(30, 400, n_sizes).round().astype(int):
             compare(int(n_obs))
-        return time.process_time() - start
 
     jax.monitoring.register_event_duration_secs_listener(note)
     compare(35)
     compiled.clear()
-    before = megabytes()
-    found: dict[str, float] = {"s": seconds(), "programs": len(compiled)}
-    found["MB"] = megabytes() - before
+    before = memory("VmRSS")
+    first, programs = seconds(all_sizes)[1], len(compiled)
+    grown = memory("VmRSS") - before
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    found["trimmed"] = megabytes() - before
-    return found | {"again": seconds()}
-
-
-def measured(learners: str, n_sizes: int) -> tuple[str, ...]:
-    """One row of the table, from a process of its own."""
-    command = [sys.executable, __file__, "--cell", learners, "--sizes", str(n_sizes)]
-    done = subprocess.run(
-        command, env=os.environ | NO_CACHE, check=True, capture_output=True, text=True
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
-    numbers = (f"{found[name]:.0f}" for name in ("programs", "MB", "trimmed"))
-    return (learners, str(n_sizes), f"{found['s']:.1f}", f"{found['again']:.1f}", *numbers)
+    trimmed = memory("VmRSS") - before
+    again = seconds(all_sizes)[1]
+    numbers = (f"{first:.1f}", f"{again:.1f}", str(programs), f"{grown:.0f}", f"{trimmed:.0f}")
+    return (learners, str(n_sizes), *numbers)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one pair of learners, 5 sizes")
+    parser = options(__doc__, "one pair of learners, 5 sizes")
     parser.add_argument("--sizes", type=int, default=163, help="numbers of observations")
     parser.add_argument("--pairs", nargs="+", default=list(PAIRS))
-    parser.add_argument("--cell", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.cell:
-        print(json.dumps(loop(arguments.cell.split(","), arguments.sizes)))
-        return
     pairs, n_sizes = arguments.pairs, arguments.sizes
     if arguments.quick:
         pairs, n_sizes = pairs[:1], 5
-    print(versions())
-    print(" | ".join(COLUMNS))
-    for learners in pairs:
-        print(" | ".join(measured(learners, n_sizes)), flush=True)
+    show(COLUMNS, (alone(loop, learners, n_sizes, **NO_CACHE) for learners in pairs))
 
 
 if __name__ == "__main__":

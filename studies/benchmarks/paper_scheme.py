@@ -7,18 +7,14 @@ only. The Monte-Carlo error of both falls with the square root of the number of 
 run of each gives the ratio of fits at equal error.
 """
 
-import argparse
-import os
-import platform
 from math import comb
 from typing import Any
 
-import jax
 import numpy as np
 import pandas as pd
-import sklearn
 
 import ucvtest as uv
+from studies.benchmarks.bench import options, versions
 from studies.data import DataMissing, data_set
 from ucvtest.evaluation.evaluator import Evaluator
 
@@ -92,12 +88,8 @@ def ours(test: uv.UStatisticTest, n_pairs: int, seed: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="the small problem, few fits")
-    quick = parser.parse_args().quick
-
-    print(f"Python {platform.python_version()}, JAX {jax.__version__}, ", end="")
-    print(f"scikit-learn {sklearn.__version__}, {platform.machine()}, {os.cpu_count()} cores\n")
+    quick = options(__doc__, "the small problem, few fits").parse_args().quick
+    print(f"{versions()}\n")
     problems: list[tuple[Any, int, int]] = [(small_problem(), 300 if quick else 20_000, 300)]
     if not quick:
         problems = [(small_problem(), 20_000, 20_000)]

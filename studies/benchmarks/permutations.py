@@ -9,21 +9,19 @@ on two free cores the jitted fits take less time than that.
     python studies/benchmarks/permutations.py
 """
 
-import argparse
-import platform
 import time
+from typing import Any
 
-import jax
 import numpy as np
 import pandas as pd
-import sklearn
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
-from ucvtest.data.sample import make_sample
+from studies.benchmarks.bench import in_turn, options, seconds, versions
+from ucvtest.data.sample import Sample, make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 
@@ -44,55 +42,40 @@ def measure(n_obs: int = 500, n_permutations: int = 1000, n_loop: int = 100) -> 
     y = (X[:, 0] + rng.normal(size=n_obs) > 0).astype(int)
     sample = make_sample(X, y, as_classes=True)
     labels = rng.permuted(np.tile(sample.target, (n_permutations, 1)), axis=1)
-    seeds = np.arange(n_permutations)
-    rows = []
-    for name, model in LEARNERS.items():
-        start = time.perf_counter()
-        evaluator = Evaluator(sample, as_learner(name), "label")
-        prepared = time.perf_counter() - start
-        found = evaluator.predict_labelings(labels, seeds).values
-        times, cpu = [], time.process_time()
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            evaluator.predict_labelings(labels, seeds)
-            times.append(time.perf_counter() - start)
-        cpu = (time.process_time() - cpu) / len(times)
-        start, loop_cpu = time.perf_counter(), time.process_time()
-        with threadpool_limits(1):
-            loop = np.array([model.fit(X, row).predict(X) for row in labels[:n_loop]])
-        factor = n_permutations / n_loop
-        loop_wall = factor * (time.perf_counter() - start)
-        loop_cpu = factor * (time.process_time() - loop_cpu)
-        test = uv.PermutationComplexityTest(X, y, name)
-        test.fit(n_permutations, rng=0)
-        rows.append(
-            {
-                "learner": name,
-                "shared (s)": round(prepared, 4),
-                "all fits (s)": round(min(times), 4),
-                "CPU (s)": round(cpu, 4),
-                "whole test (s)": round(test.fit(n_permutations, rng=0).elapsed, 4),
-                "scikit-learn (s)": round(loop_wall, 2),
-                "its CPU (s)": round(loop_cpu, 2),
-                "ratio of CPU": round(loop_cpu / cpu),
-                "differing": f"{(found[:n_loop] != loop).mean():.1e}",
-            }
+    return pd.DataFrame([_row(sample, labels, name, n_loop) for name in LEARNERS])
+
+
+def _row(sample: Sample, labels: np.ndarray, name: str, n_loop: int) -> dict[str, Any]:
+    n_permutations, seeds, loop = len(labels), np.arange(len(labels)), []
+    start = time.perf_counter()
+    evaluator = Evaluator(sample, as_learner(name), "label")
+    prepared = time.perf_counter() - start
+    found = evaluator.predict_labelings(labels, seeds).values
+    ours = in_turn(lambda: evaluator.predict_labelings(labels, seeds), repeats=REPEATS)[0]
+    with threadpool_limits(1):
+        theirs = seconds(
+            lambda: loop.extend(
+                LEARNERS[name].fit(sample.matrix, row).predict(sample.matrix)
+                for row in labels[:n_loop]
+            )
         )
-    return pd.DataFrame(rows)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n-obs", type=int, default=500)
-    parser.add_argument("--permutations", type=int, default=1000)
-    parser.add_argument("--loop", type=int, default=100, help="permutations of the loop")
-    parser.add_argument("--quick", action="store_true", help="60 observations, 20 permutations")
-    arguments = parser.parse_args()
-    sizes = (arguments.n_obs, arguments.permutations, arguments.loop)
-    found = measure(*((60, 20, 5) if arguments.quick else sizes))
-    print(found.to_string(index=False))
-    print(f"jax {jax.__version__}, scikit-learn {sklearn.__version__}, {platform.machine()}")
+    theirs *= n_permutations / n_loop
+    test = uv.PermutationComplexityTest(sample.matrix, sample.response, name)
+    test.fit(n_permutations, rng=0)
+    return {
+        "learner": name,
+        "shared (s)": round(prepared, 4),
+        "all fits (s)": round(ours[0], 4),
+        "CPU (s)": round(ours[1], 4),
+        "whole test (s)": round(test.fit(n_permutations, rng=0).elapsed, 4),
+        "scikit-learn (s)": round(theirs[0], 2),
+        "its CPU (s)": round(theirs[1], 2),
+        "ratio of CPU": round(theirs[1] / ours[1]),
+        "differing": f"{(found[:n_loop] != np.array(loop)).mean():.1e}",
+    }
 
 
 if __name__ == "__main__":
-    main()
+    quick = options(__doc__, "60 observations, 20 permutations").parse_args().quick
+    print(versions())
+    print(measure(*((60, 20, 5) if quick else ())).to_string(index=False))

@@ -9,7 +9,6 @@ that this script would write. ``--only fits lasso`` measures some parts again an
 as they are.
 """
 
-import argparse
 import re
 import sys
 import warnings
@@ -25,7 +24,7 @@ from studies.benchmarks import (
     scaling,
     whole_test,
 )
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import options, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "validation" / "speed.md"
@@ -186,12 +185,9 @@ def problems(text: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = options(__doc__, "tiny measurements, to standard output")
     parser.add_argument(
         "--check", action="store_true", help="measure nothing; look at the page only"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="tiny measurements, to standard output"
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, help="parts to measure; default all")
     arguments = parser.parse_args()

@@ -12,8 +12,8 @@ import argparse
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
@@ -29,6 +29,7 @@ from statsmodels.stats.multitest import multipletests
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
+from studies.benchmarks import bench
 
 REPEATS = 3
 
@@ -60,14 +61,15 @@ def rules(n_learners: int, n_obs: int = 40) -> tuple[np.ndarray, dict[str, np.nd
 
 def in_turn(*calls: Callable[[], Any]) -> tuple[list[float], list[Any]]:
     """The smallest processor seconds of each, and their results."""
-    seconds = np.full((REPEATS, len(calls)), np.nan)
-    answers = [call() for call in calls[:1]] + [None] * (len(calls) - 1)
-    for repeat in range(REPEATS):
-        for number, call in enumerate(calls):
-            start = time.process_time()
-            answers[number] = call()
-            seconds[repeat, number] = time.process_time() - start
-    return seconds.min(axis=0).tolist(), answers
+    answers = [None] * len(calls)
+
+    def kept(place: int) -> None:
+        answers[place] = calls[place]()
+
+    # The first call compiles.
+    kept(0)
+    works = (partial(kept, place) for place in range(len(calls)))
+    return bench.in_turn(*works, repeats=REPEATS)[:, 1].tolist(), answers
 
 
 def five_by_two() -> dict[str, Any] | None:

@@ -11,17 +11,13 @@ other metrics, as a share of its width alone: several metrics share fewer fits t
     python studies/benchmarks/ten_metrics.py --company
 """
 
-import argparse
-import resource
-import subprocess
-import sys
-import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import ucvtest as uv
-from studies.benchmarks.machine import versions
+from studies.benchmarks.bench import alone, in_turn, memory, options, show
 
 TEN = (
     *("f1", "mcc", "balanced_accuracy", "precision", "recall"),
@@ -44,75 +40,60 @@ def compared(
     return uv.compare(X, y, list(learners), metric=metric, rng=0, progress=False, **options)
 
 
-def seconds(n_obs: int, repetitions: int) -> list[float]:
+def seconds(n_obs: int, repetitions: int) -> tuple[str, ...]:
     """Processor seconds of one metric, of ten, and of ten with as many fits as one may take."""
-    calls: list[tuple[Any, dict[str, Any]]] = [
-        ("f1", {}),
-        (list(TEN), {}),
-        (list(TEN), {"max_fits": FITS_OF_ONE}),
-    ]
-    taken: list[list[float]] = [[] for _ in calls]
-    for _ in range(repetitions + 1):
-        for number, (metric, options) in enumerate(calls):
-            start = time.process_time()
-            compared(n_obs, metric, **options)
-            taken[number].append(time.process_time() - start)
-    # The first call compiles.
-    return [min(of_call[1:]) for of_call in taken]
+    calls = (
+        lambda: compared(n_obs, "f1"),
+        lambda: compared(n_obs, list(TEN)),
+        lambda: compared(n_obs, list(TEN), max_fits=FITS_OF_ONE),
+    )
+    for call in calls:
+        # Compiles.
+        call()
+    one, ten, more_fits = in_turn(*calls, repeats=repetitions)[:, 1]
+    numbers = (one, ten, ten / one, more_fits, more_fits / one)
+    return (str(n_obs), *(f"{number:.2f}" for number in numbers))
 
 
-def memory(n_obs: int) -> None:
-    """Print the largest resident set of this process, before and after, in MB."""
-    largest = []
+def largest(n_obs: int) -> tuple[str, ...]:
+    """The largest resident set of this process, and above that of 30 observations, in MB."""
+    found = []
     for size in (30, n_obs):
         compared(size, list(TEN))
-        largest.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    print(f"{n_obs} | {largest[1]:.0f} | {largest[1] - largest[0]:.0f}", flush=True)
+        found.append(memory("VmHWM"))
+    return str(n_obs), f"{found[1]:.0f}", f"{found[1] - found[0]:.0f}"
 
 
-def company(n_obs: int, learners: tuple[str, str]) -> None:
-    """Print the width of the interval of F1 with company, and with more fits, to that alone."""
+def company() -> Iterator[tuple[str, ...]]:
+    """The width of the interval of F1 with company, and with more fits, to that alone."""
     several = ["f1", "mcc", "balanced_accuracy"]
-    frames = [
-        compared(n_obs, "f1", learners).frame,
-        compared(n_obs, several, learners).frame,
-        compared(n_obs, several, learners, max_fits=FITS_OF_ONE).frame,
-    ]
-    widths = [frame["conf_high"].iloc[0] - frame["conf_low"].iloc[0] for frame in frames]
-    ratios = " | ".join(f"{width / widths[0]:.2f}" for width in widths[1:])
-    print(f"{n_obs} | {' and '.join(learners)} | {ratios}", flush=True)
+    for n_obs in (60, *SIZES):
+        for learners in (LEARNERS, *OTHER_PAIRS):
+            frames = [
+                compared(n_obs, "f1", learners).frame,
+                compared(n_obs, several, learners).frame,
+                compared(n_obs, several, learners, max_fits=FITS_OF_ONE).frame,
+            ]
+            widths = [frame["conf_high"].iloc[0] - frame["conf_low"].iloc[0] for frame in frames]
+            ratios = (f"{width / widths[0]:.2f}" for width in widths[1:])
+            yield (str(n_obs), " and ".join(learners), *ratios)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="100 observations, one repetition")
+    parser = options(__doc__, "100 observations, one repetition")
     parser.add_argument("--memory", action="store_true", help="memory instead of seconds")
     parser.add_argument("--company", action="store_true", help="intervals instead of seconds")
-    parser.add_argument("--process", type=int, help="memory with so many observations, here")
     arguments = parser.parse_args()
-    if arguments.process:
-        memory(arguments.process)
-        return
-    print(versions())
+    last, repetitions = (1, 1) if arguments.quick else (None, 5)
     if arguments.memory:
-        print("n | MB | above start")
-        for n_obs in SIZES_FOR_MEMORY[:1] if arguments.quick else SIZES_FOR_MEMORY:
-            subprocess.run([sys.executable, __file__, "--process", str(n_obs)], check=True)
-        return
-    if arguments.company:
-        print("n | learners | width with company | with more fits")
-        for n_obs in (60, *SIZES):
-            for learners in (LEARNERS, *OTHER_PAIRS):
-                company(n_obs, learners)
-        return
-    print(f"n | one metric, s | ten, s | ratio | ten from {FITS_OF_ONE} fits, s | ratio")
-    for n_obs in SIZES[:1] if arguments.quick else SIZES:
-        one, ten, more_fits = seconds(n_obs, 1 if arguments.quick else 5)
-        print(
-            f"{n_obs} | {one:.2f} | {ten:.2f} | {ten / one:.2f} | {more_fits:.2f} | "
-            f"{more_fits / one:.2f}",
-            flush=True,
-        )
+        rows = (alone(largest, n_obs) for n_obs in SIZES_FOR_MEMORY[:last])
+        show(("n", "MB", "above start"), rows)
+    elif arguments.company:
+        show(("n", "learners", "width with company", "with more fits"), company())
+    else:
+        many = f"ten from {FITS_OF_ONE} fits, s"
+        columns = ("n", "one metric, s", "ten, s", "ratio", many, "ratio")
+        show(columns, (seconds(n_obs, repetitions) for n_obs in SIZES[:last]))
 
 
 if __name__ == "__main__":

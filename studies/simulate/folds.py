@@ -3,18 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from studies.simulate.many_samples import ManySamples, Sampler
-from ucvtest.common.checks import as_integer
-from ucvtest.common.execution import make_generator, progress_bar
 from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
-from ucvtest.methods.fold_covariance.options import Estimator, FoldScheme
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ucvtest.methods.fold_covariance.options import Estimator
 
 
 def fold_covariance(
@@ -23,13 +18,10 @@ def fold_covariance(
     n: int,
     n_folds: int,
     n_replications: int,
-    other: Any = None,
     *,
-    loss: Any = None,
     estimator: Estimator = "cross_validation",
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
 ) -> "FoldCovarianceSimulation":
     """Simulate the covariances of cross-validated losses, and the variance of their mean.
 
@@ -37,35 +29,16 @@ def fold_covariance(
     ----------
     sampler : callable
         ``sampler(rng, n)`` draws features (n, p) and responses (n,) of independent
-        observations; `regression_sampler` and `population_sampler` make such functions. Rows
-        must not be sorted by class, because each fold contains neighbouring rows.
-    learner, other : learner
-        One learner, or two, whose loss difference is then studied.
+        observations. Rows must not be sorted by class, because each fold contains neighbouring
+        rows.
     n : int
-        Sample size, a multiple of `n_folds`.
-    n_folds : int
-        n for leave-one-out.
+        Sample size, a multiple of `n_folds`, which is n for leave-one-out.
     n_replications : int
         Samples drawn, at least 2.
-    loss : str, callable or Loss, optional
-        By default zero_one for classes and squared error for a real response.
     estimator : {"cross_validation", "jackknife"}
         See `FoldCovarianceTest`.
-    rng : None, int or numpy Generator
-        Decides the samples; results do not depend on `n_jobs`.
     n_jobs : int, optional
-        joblib's workers, for learners that are not jitted.
-    progress : bool, optional
-        Show a progress bar; by default on terminals, after three seconds.
-
-    Returns
-    -------
-    FoldCovarianceSimulation
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used, or the sampler returns no sample of n observations.
+        joblib's workers, for learners that are not jitted. Results do not depend on them.
 
     Notes
     -----
@@ -82,43 +55,15 @@ def fold_covariance(
     >>> bool(found.theta > found.sigma_squared / 20)
     True
     """
-    n_obs = as_integer("n", n)
-    n_folds = FoldScheme.of(n_folds, estimator, n_obs, "observations").n_folds
-    if n_obs % n_folds:
-        raise ValueError(
-            f"n must be a multiple of n_folds, got n = {n_obs} and n_folds = {n_folds}: use "
-            f"n = {n_obs - n_obs % n_folds}"
-        )
-    count = _replications(n_replications)
-    generator, seed = make_generator(rng)
-    fold = np.repeat(np.arange(n_folds), n_obs // n_folds)
+    fold = np.repeat(np.arange(n_folds), n // n_folds)
     design = _fold_design(fold, n_folds, estimator)
-    samples = ManySamples(
-        sampler,
-        [learner] if other is None else [learner, other],
-        design.learning,
-        design.testing,
-        loss=loss,
-        rng=generator,
-        n_jobs=n_jobs,
-    )
-    moments = []
-    with progress_bar(progress, "simulation", "sample") as bar:
-        for losses in samples.losses(count):
-            e = np.einsum("brn,rn->bn", losses, design.weight)
-            moments.append(moments_by_row(e, fold))
-            bar.update(len(losses))
-    replicates = {
-        name: np.concatenate([batch_moments[name] for batch_moments in moments])
-        for name in moments[0]
-    }
-    settings = {
-        "learners": tuple(sample_learner.name for sample_learner in samples.learners),
-        "loss": samples.loss.name,
-        "estimator": estimator,
-        "rng": seed,
-    }
-    return FoldCovarianceSimulation(n_obs, n_folds, replicates, settings)
+    samples = _samples(sampler, learner, design.learning, design.testing, rng, n_jobs)
+    moments = [
+        moments_by_row(np.einsum("brn,rn->bn", losses, design.weight), fold)
+        for losses in samples.losses(n_replications)
+    ]
+    replicates = {name: np.concatenate([batch[name] for batch in moments]) for name in moments[0]}
+    return FoldCovarianceSimulation(n, n_folds, replicates)
 
 
 def hold_out(
@@ -127,38 +72,13 @@ def hold_out(
     n: int,
     n_sets: int,
     n_replications: int,
-    other: Any = None,
     *,
-    loss: Any = None,
     rng: int | np.random.Generator | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
 ) -> "HoldOutSimulation":
     """Simulate the mean loss on independent test sets, and the estimates of its variance.
 
-    Parameters
-    ----------
-    n : int
-        Size of every learning set and of every test set.
-    n_sets : int
-        Pairs of a learning set and a test set in one replication, at least 2.
-    n_replications : int
-        At least 2.
-    sampler, learner, other, loss, rng, n_jobs, progress
-        See `fold_covariance`.
-
-    Returns
-    -------
-    HoldOutSimulation
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used, or the sampler returns no sample.
-
-    Notes
-    -----
-    Bengio and Grandvalet (2005), experiment 5.1.
+    `n` is the size of every learning set and of every test set, `n_sets` how many pairs of them a
+    replication has: Bengio and Grandvalet (2005), experiment 5.1.
 
     Examples
     --------
@@ -168,39 +88,33 @@ def hold_out(
     >>> bool(found.theta1 < found.theta2)
     True
     """
-    n_obs, n_sets = as_integer("n", n), as_integer("n_sets", n_sets)
-    if n_obs < 1 or n_sets < 2:
-        raise ValueError(f"n must be at least 1 and n_sets at least 2, got {n_obs} and {n_sets}")
-    count = _replications(n_replications)
-    generator, _ = make_generator(rng)
-    learning = (np.arange(2 * n_obs) < n_obs)[None]
-    samples = ManySamples(
-        sampler,
-        [learner] if other is None else [learner, other],
-        learning,
-        ~learning,
-        loss=loss,
-        rng=generator,
-        n_jobs=n_jobs,
+    learning = (np.arange(2 * n) < n)[None]
+    samples = _samples(sampler, learner, learning, ~learning, rng, None)
+    tested = [losses[:, 0, n:] for losses in samples.losses(n_replications * n_sets)]
+    mean, square = (
+        np.concatenate([(losses**power).mean(axis=1) for losses in tested]).reshape(-1, n_sets)
+        for power in (1, 2)
     )
-    means, squares = [], []
-    with progress_bar(progress, "simulation", "sample") as bar:
-        for losses in samples.losses(count * n_sets):
-            tested = losses[:, 0, n_obs:]
-            means.append(tested.mean(axis=1))
-            squares.append((tested**2).mean(axis=1))
-            bar.update(len(losses))
-    mean = np.concatenate(means).reshape(count, n_sets)
-    square = np.concatenate(squares).reshape(count, n_sets).mean(axis=1)
     grand = mean.mean(axis=1)
-    return HoldOutSimulation(
-        n_obs,
-        n_sets,
-        {
-            "mean": grand,
-            "theta1": (square - grand**2) / (n_sets * n_obs - 1),
-            "theta2": mean.var(axis=1, ddof=1) / n_sets,
-        },
+    replicates = {
+        "mean": grand,
+        "theta1": (square.mean(axis=1) - grand**2) / (n_sets * n - 1),
+        "theta2": mean.var(axis=1, ddof=1) / n_sets,
+    }
+    return HoldOutSimulation(replicates)
+
+
+def _samples(
+    sampler: Sampler,
+    learner: Any,
+    learning: np.ndarray,
+    testing: np.ndarray,
+    rng: Any,
+    n_jobs: int | None,
+) -> ManySamples:
+    generator = np.random.default_rng(rng)
+    return ManySamples(
+        sampler, [learner], learning, testing, loss=None, rng=generator, n_jobs=n_jobs
     )
 
 
@@ -214,14 +128,11 @@ class FoldCovarianceSimulation:
     replicates : mapping of str to ndarray, shape (N,)
         mean, s1, s2, s3, lambda1 and lambda2 of every sample: see
         ``uv.kernels.fold_covariance.moments``.
-    settings : mapping
-        Learners, loss, estimator and seed.
     """
 
     n_obs: int
     n_folds: int
     replicates: Mapping[str, np.ndarray]
-    settings: Mapping[str, Any]
 
     @property
     def fold_size(self) -> int:
@@ -304,23 +215,6 @@ class FoldCovarianceSimulation:
             for name, influence_values in influence.items()
         }
 
-    def summary_frame(self) -> "pd.DataFrame":
-        """One row for each quantity: estimate, Monte-Carlo error, and share of the variance."""
-        import pandas as pd
-
-        shares, mc_se = self.shares, self.mc_se
-        rows = [
-            ("sigma_squared", self.sigma_squared, shares.get("s1")),
-            ("omega", self.omega, shares.get("s2")),
-            ("gamma", self.gamma, shares.get("s3")),
-            ("theta", self.theta, 1.0),
-            ("rho", self.rho, None),
-            ("mean", self.mean, None),
-        ]
-        frame = pd.DataFrame(rows, columns=["quantity", "estimate", "share"])
-        frame.insert(2, "mc_se", [mc_se[name] for name in frame["quantity"]])
-        return frame.astype({"share": float})
-
     @property
     def _weights(self) -> dict[str, float]:
         n, m = self.n_obs, self.fold_size
@@ -357,14 +251,11 @@ class HoldOutSimulation:
 
     Parameters
     ----------
-    n_obs, n_sets : int
     replicates : mapping of str to ndarray, shape (N,)
         mean, theta1 and theta2 of every replication: see
         ``uv.kernels.fold_covariance.hold_out``.
     """
 
-    n_obs: int
-    n_sets: int
     replicates: Mapping[str, np.ndarray]
 
     @property
@@ -422,10 +313,3 @@ def _fold_design(fold: np.ndarray, n_folds: int, estimator: Estimator) -> _FoldD
 def _ratio(numerator: Any, denominator: float) -> Any:
     """NaN where the whole is zero."""
     return numerator / denominator if denominator else numerator * math.nan
-
-
-def _replications(n_replications: Any) -> int:
-    count = as_integer("n_replications", n_replications)
-    if count < 2:
-        raise ValueError(f"n_replications must be at least 2, got {count}: use 1000")
-    return count

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -36,13 +36,6 @@ FITS_PER_TASK = 256
 """About the fits of one task of a worker."""
 
 
-class _Fits(Protocol):
-    """How the learning sets of several samples are fitted."""
-
-    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
-        """Predictions (B, R, n); seeds (B, R); first is the number of the first sample."""
-
-
 class ManySamples:
     """Losses of one learner, or differences of two, on samples drawn one after the other.
 
@@ -62,11 +55,6 @@ class ManySamples:
         rng: np.random.Generator,
         n_jobs: int | None = None,
     ) -> None:
-        if not callable(sampler):
-            raise ValueError(
-                f"sampler must be a function sampler(rng, n), got {sampler!r:.60}: use "
-                "population_sampler(X, y) for data"
-            )
         self._sampler, self._rng = sampler, rng
         self._learning, self._testing = learning, testing
         # A generator of its own, so that the size of the pilot does not change the samples.
@@ -93,47 +81,33 @@ class ManySamples:
             for row in range(count):
                 samples.append(self._sample(*self._draw(self._rng, n_obs)))
                 seeds[row] = self._rng.integers(2**31 - 1, size=n_sets)
-            yield self._losses_of(samples, seeds, first)
+            yield self._losses_of(samples, seeds)
 
-    def _losses_of(self, samples: list[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+    def _losses_of(self, samples: list[Sample], seeds: np.ndarray) -> np.ndarray:
         total = np.zeros((len(samples), *self._learning.shape))
         for sign, fits in zip((1, -1), self._fits, strict=False):
-            predictions = fits(samples, seeds, first)
+            predictions = fits(samples, seeds)
             for row, sample in enumerate(samples):
                 row_losses = losses_where_tested(self.loss, sample, predictions[row], self._testing)
                 total[row] += sign * row_losses
         return total
 
     def _draw(self, rng: np.random.Generator, n_obs: int) -> tuple[Any, np.ndarray]:
-        X_and_y = self._sampler(rng, n_obs)
-        if not isinstance(X_and_y, tuple) or len(X_and_y) != 2:
-            raise ValueError("sampler must return a tuple of features and responses")
-        X, y = X_and_y[0], as_response(X_and_y[1])
-        if np.ndim(X) != 2 or len(X) != n_obs or y.shape != (n_obs,):
-            raise ValueError(
-                f"sampler returned shapes {np.shape(X)} and {y.shape} for n = {n_obs}: it must "
-                f"return ({n_obs}, p) and ({n_obs},)"
-            )
-        return X, y
+        X, y = self._sampler(rng, n_obs)
+        return X, as_response(y)
 
     def _sample(self, X: Any, y: np.ndarray) -> Sample:
         """A sample with the classes of the pilot, even where one of them is absent."""
         classes = self._pilot.classes
         if classes is None:
             return make_sample(X, y, as_classes=False)
-        class_index = np.searchsorted(classes, y)
-        if not np.array_equal(classes[np.minimum(class_index, len(classes) - 1)], y):
-            raise ValueError(
-                f"sampler returned a label that was not among {PILOT_OBS} observations drawn "
-                "before: merge rare classes"
-            )
-        return Sample(X, y, classes, class_index)
+        return Sample(X, y, classes, np.searchsorted(classes, y))
 
-    def _fits_of(self, learner: Learner, n_jobs: int | None) -> _Fits:
+    def _fits_of(self, learner: Learner, n_jobs: int | None) -> Any:
         output = self.loss.output
         if not isinstance(learner, JittedLearner):
             return _EvaluatorFits(learner, output, self._learning, self._testing, n_jobs)
-        fits: _Fits = _JittedFits(learner, output, self._learning, self._testing)
+        fits = _JittedFits(learner, output, self._learning, self._testing)
         if isinstance(learner, Ridge) and not learner.standardize:
             # As in the learner itself, equations for the features unless there are more of
             # them than observations.
@@ -152,16 +126,10 @@ class _JittedFits:
     learning: np.ndarray
     testing: np.ndarray
 
-    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
         predictions = self._predictions(samples)
         for row, sample in enumerate(samples):
             self._predict_single_classes(predictions[row], sample)
-        unusable = ~np.isfinite(np.where(self.testing, predictions, 0.0))
-        if unusable.any():
-            raise ValueError(
-                f"learner {self.learner.name} has no finite prediction in sample "
-                f"{first + int(np.argwhere(unusable)[0][0])}: {self.learner.no_solution}"
-            )
         return predictions
 
     def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
@@ -235,20 +203,14 @@ class _EvaluatorFits:
     testing: np.ndarray
     n_jobs: int | None
 
-    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
         from joblib import Parallel, delayed
 
-        per_task = max(1, FITS_PER_TASK // len(self.learning))
+        size = max(1, FITS_PER_TASK // len(self.learning))
+        parts = [slice(first, first + size) for first in range(0, len(samples), size)]
         task = delayed(_fit_samples)
-        prediction_batches = Parallel(n_jobs=self.n_jobs)(
-            task(
-                self,
-                samples[first_sample : first_sample + per_task],
-                seeds[first_sample : first_sample + per_task],
-            )
-            for first_sample in range(0, len(samples), per_task)
-        )
-        return np.concatenate(prediction_batches)
+        found = Parallel(n_jobs=self.n_jobs)(task(self, samples[at], seeds[at]) for at in parts)
+        return np.concatenate(found)
 
 
 def _fit_samples(fits: _EvaluatorFits, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:

@@ -134,23 +134,6 @@ def test_a_search_knows_its_score():
     np.testing.assert_array_equal(losses.means, np.transpose(known))
 
 
-@pytest.mark.parametrize(
-    ("results", "message"),
-    [
-        (lambda: search().fit(X, Y), "score is missing.* as in score='accuracy', which scikit-l"),
-        (
-            lambda: search(scoring=["f1", "accuracy"], refit="f1").fit(X, Y),
-            "score is missing.* one of 'f1', 'accuracy'",
-        ),
-        (lambda: of_all(cross_validate, scoring=["r2"]), "score is missing.* one of 'r2'"),
-        (lambda: of_all(cross_val_score), "score is missing.* as in score='accuracy'"),
-    ],
-)
-def test_a_score_that_nothing_names_is_asked_for(results, message):
-    with pytest.raises(ValueError, match=message):
-        uv.Losses.from_sklearn(results(), cv=FOLDS, y=Y)
-
-
 def test_repeats_below_each_other_have_a_column_of_their_own():
     table = long_table()
     expected = uv.evaluate(MODELS, X, Y, REPEATED)

@@ -112,14 +112,6 @@ def test_a_lazy_table_names_collect():
         uv.CorrectedTTest(pl.LazyFrame({"a": [1.0]}), [1], "lda")
 
 
-@pytest.mark.parametrize("asked", ["y", "groups"])
-def test_a_column_that_there_is_not(asked):
-    names = {"y": "ill", "groups": None} | {asked: "Ward"}
-    with pytest.raises(ValueError) as error:
-        uv.CorrectedTTest(TABLE, names["y"], "lda", groups=names["groups"])
-    assert str(error.value) == f"{asked}='Ward' is not a column of X: did you mean 'ward'?"
-
-
 def test_rows_without_names_go_with_a_response_that_has_some():
     data = of_pyarrow(NUMBERS)
     y = TABLE["ill"].set_axis(range(100, 100 + N))

@@ -120,15 +120,6 @@ def test_what_seconds_cannot_be(clock, kind, options, said):
         TESTS[kind](clock).fit(**{"max_seconds": 1.5} | options)
 
 
-def test_fits_that_leave_something_untested_are_refused(clock):
-    for options, said in (
-        ({}, "9 repeats, but testing every observation takes 38: "),
-        ({"scheme": "repeated"}, "but the spread of 20 repeats takes 20: raise it to 200"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            TESTS["n_repeats"](clock).fit(max_fits=19, **options)
-
-
 def test_pairs_are_tested_within_the_limit_or_refused(clock):
     test = uv.InfluenceFunctionTest(X, Y, clock.learner(0.05), clock.learner(0.01, column=1))
     start = clock.now

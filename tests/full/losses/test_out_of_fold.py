@@ -137,16 +137,6 @@ def test_probabilities_of_several_classes_in_repeats():
         assert each.means.mean() == pytest.approx(expected)
 
 
-def test_what_does_not_fit_is_refused():
-    first = {name: row[0] for name, row in LABELS.items()}
-    with pytest.raises(ValueError, match=r"\['a'\] has shape \(20,\), but fold has 3 repeats"):
-        uv.Losses.from_predictions(Y, first, fold=FOLDS)
-    named = {name: pd.Series(row) for name, row in first.items()}
-    turned = pd.Series(FOLD, index=np.arange(N)[::-1])
-    with pytest.raises(ValueError, match="have the same index in another order"):
-        uv.Losses.from_predictions(Y, named, fold=turned)
-
-
 def test_repeats_may_differ_in_their_folds_where_a_test_takes_splits():
     folds = np.array([np.arange(N) % 4, np.arange(N) % 5])
     losses = uv.Losses.from_predictions(Y, {"a": LABELS["a"][:2]}, fold=folds)

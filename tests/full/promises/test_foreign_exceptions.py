@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import jax
@@ -15,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 import ucvtest as uv
 from tests.support.processes import finished
-from ucvtest.kernels.permutation import error_bound
 
 pytestmark = pytest.mark.seconds(
     40, reason="starts processes, which import and compile for themselves"
@@ -79,23 +76,6 @@ def test_numbers_of_an_estimator_that_declares_no_kind():
     assert np.isfinite(uv.evaluate(Bare(), X, X[:, 0], 3, rng=0).means).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        ("alpha", lambda number: RESULT.summary(alpha=number)),
-        ("alpha", lambda number: RESULT.conf_int(number)),
-        ("confidence_level", lambda number: RESULT.confidence_interval(number)),
-        ("tol", lambda number: uv.UStatisticTest(X, Y, "lda").fit(tol=number)),
-        ("delta", lambda number: error_bound(0.1, 0.1, 9, number)),
-    ],
-)
-def test_numbers_of_a_type_that_nothing_computes_with(name, call):
-    said = rf"^{name} must be a finite number between 0 and 1 \(of the type"
-    for number in (Fraction(1, 20), Decimal("0.05"), "0.05", np.array(0.05)):
-        with pytest.raises(ValueError, match=said):
-            call(number)
-
-
 def test_half_a_surrogate_pair():
     for labels in (np.where(Y > 0, HALF, "c").astype(object), np.where(Y > 0, HALF, "c")):
         with pytest.raises(ValueError, match=r"^y: the \w+ '.*\\ud800b' contains half a surrogate"):
@@ -118,15 +98,6 @@ OPTIONS: dict[str, Callable[..., Any]] = {
     "from_predictions": uv.Losses.from_predictions,
     "from_scores": uv.Losses.from_scores,
 }
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_options_that_do_not_exist_and_arguments_that_are_missing(name):
-    with pytest.raises(TypeError, match=r"\(\) has no option 'zzz': it has "):
-        OPTIONS[name](zzz=0)
-    if name != "fit":
-        with pytest.raises(TypeError, match=r"\(\): missing a required argument: '"):
-            OPTIONS[name]()
 
 
 FLAGS = {

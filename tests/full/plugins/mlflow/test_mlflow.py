@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import requests
 
 import ucvtest as uv
 from ucvtest import UcvtestWarning, autologging, hooks
@@ -43,7 +44,6 @@ from ucvtest_mlflow.delivery import keys_of
 from ucvtest_mlflow.hook import AutologHook
 from ucvtest_mlflow.records import Spool, default_spool_dir
 
-from studies.benchmarks.mlflow_growth import counted_requests
 from tests.support.cells import all_of_them
 from tests.support.mlflow_runs import (
     KEY,
@@ -459,16 +459,23 @@ def test_every_class_in_one_run_and_some_twice(
 
 
 def test_a_test_costs_a_server_one_batch_and_its_files(
-    server: MlflowClient, experiment: str, spool: Path
+    server: MlflowClient, experiment: str, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is in the run already: nothing is asked that grows with it."""
     um.autolog(spool_dir=spool, silent=True)
-    costs = []
-    with new_run():
+    costs: list[Counter[str]] = []
+    send = requests.Session.send
+
+    def count(session: Any, request: Any, **options: Any) -> Any:
+        path = request.path_url.partition("?")[0].partition("/artifacts/")[0]
+        costs[-1][f"{request.method} {path}"] += 1
+        return send(session, request, **options)
+
+    with new_run(), monkeypatch.context() as patch:
+        patch.setattr(requests.Session, "send", count)
         for _ in range(4):
-            with counted_requests() as counts:
-                finish()
-            costs.append(counts)
+            costs.append(Counter())
+            finish()
     api = "/api/2.0"
     once = {
         # The key, and the chart of the picture.
