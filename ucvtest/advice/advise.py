@@ -262,7 +262,7 @@ def _advised(
     about: About,
 ) -> Advice:
     n_learners = _n_learners(learners)
-    _check(n, n_fits, goal, about)
+    _check(n, n_fits)
     metric, argument = _metric_and_argument(*loss_and_metric)
     names = _procedures(metric, n_learners, about)
     read = metric_cells if metric.linearised else calibration_cells
@@ -346,7 +346,7 @@ def _metric_and_argument(loss: Any, metric: Any) -> tuple[Metric, dict[str, Any]
     return known, {} if name == "zero_one" else {"loss": name}
 
 
-def _check(n: int, n_fits: int, goal: Any, about: Any) -> None:
+def _check(n: int, n_fits: int) -> None:
     if as_integer("n", n) < 2:
         raise ValueError(f"{arg('n')} must be at least 2, got {n}")
     as_integer("n_fits", n_fits)

@@ -74,15 +74,10 @@ if jax.__version_info__ < (0, 11):
     # Unknown options are errors: XLA knows these from JAX 0.8 to 0.10, and promises nothing.
     # The first call takes two thirds of the time, later ones as long as with the new emitters.
     _OPTIONS |= {"xla_cpu_use_fusion_emitters": False}
-# Compiles in half the time or less, and sums run as fast. Not for learners: their loops would take
-# twice as long, and the last digit of a fit would depend on how far its system is padded.
-_OPTIONS_OF_SUMS = _OPTIONS | {"xla_backend_optimization_level": 1}
-if jax.__version_info__ < (0, 11):
     # By default half of each 512-bit vector unit stays idle; processors with narrower units are not
     # affected.
     _OPTIONS |= {"xla_cpu_prefer_vector_width": 512}
 jit = partial(jax.jit, compiler_options=_OPTIONS)
-jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
 
 
 def count_devices() -> int:

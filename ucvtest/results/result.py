@@ -384,14 +384,8 @@ class TestResult(Saved):
 
         return TableSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
 
-    def notes_in_brief(self, rest: str = "summary(notes=True)") -> list[str]:
-        """The lines below the verdict when it is printed: at most three notes, then how many more.
-
-        Parameters
-        ----------
-        rest : str
-            Where to find the other notes.
-        """
+    def notes_in_brief(self) -> list[str]:
+        """The lines below a printed verdict: at most three notes, then how many more there are."""
         from ucvtest.results.summary import all_notes
 
         return in_brief(all_notes(self, 0.05))

@@ -246,8 +246,13 @@ class PenalizedLogistic(PenalizedLearner):
         spread = np.where(spread > 0, spread, 1.0)
         x = (sample.matrix - centre) / spread
         columns = np.ascontiguousarray(padded_rows(x).T)
-        # Of equal columns a lasso needs one; with a penalty on squares they share their effect.
-        distinct = first_of_equals(x) if self.l1_ratio == 1 else np.ones(x.shape[1], dtype=bool)
+        distinct = np.ones(x.shape[1], dtype=bool)
+        if self.l1_ratio == 1:
+            # Of equal columns a lasso needs one, and without standardising that of the largest
+            # unit, whose coefficient costs least; a penalty on squares has them share an effect.
+            unit = np.zeros(len(spread)) if self.standardize else spread
+            cheapest = np.argsort(-unit, kind="stable")
+            distinct[cheapest] = first_of_equals(x[:, cheapest])
         return Data(x, sample.target, shared=Shared(columns, distinct, spread, centre))
 
     def count_members(self, state: State, learning: np.ndarray) -> int:

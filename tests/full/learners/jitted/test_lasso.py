@@ -148,6 +148,8 @@ def test_options_are_optimal_and_change_the_output(rng, make):
     n, p = 60, 40
     X = rng.normal(size=(n, p)) * np.resize([1.0, 0.1, 30.0], p) + 5.0
     X[:, 7] = np.arange(n) == 5
+    # The same in other units: without standardising the last one is penalized least.
+    X[:, 8], X[:, 9] = X[:, 0] / 2, -4 * X[:, 0]
     sample = make_sample(X, rng.random(n) < expit(X[:, 0] - 5.0), as_classes=True)
     learning = two_class_sets(sample, 30, 8)
     learning[:3, :10] = False
