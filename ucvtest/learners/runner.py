@@ -50,8 +50,8 @@ class State(NamedTuple):
     data: Data
     n_classes: int
     """0 for numbers."""
-    kept: dict[bytes, Any]
-    """What a learner finds for later calls."""
+    kept: dict[Any, Any]
+    """What a learner keeps, or finds, for later calls; programs do not get it."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Neighbours(NamedTuple):
     """Neighbours of N observations, nearest first; the last observations may only fill up."""
 
     order: Any
-    """(K, N): the observations by their distance from each one; N stands for none."""
+    """(K, N): the observations by their distance from each one; more than there are for none."""
     tied: Any
     """(K, N): whether as far away as the one before; None where none is."""
     empty: Any
@@ -69,7 +69,7 @@ class Election(NamedTuple):
     distance_ties: Any
     """Whether the order of the rows decided who voted; None where that cannot be."""
     short: Any
-    """Whether a learning set was smaller than k."""
+    """Whether some votes are missing, or the neighbours that are kept end in a tie."""
 
 
 @partial(jax.jit, static_argnums=0)
@@ -185,7 +185,10 @@ def _elect(key: Key, data: Data, learning: jax.Array, n_sets: jax.Array) -> Elec
 
     zero = (nobody,) * k.bit_length()
     no_votes = (zero, zero, nobody, nobody, nobody)
-    count, total, first, _, tied = _walk(add_neighbour, unfinished, no_votes)
+    count, total, first, is_undecided, tied = _walk(add_neighbour, unfinished, no_votes)
+    waiting = ~(_equal(count, k) | has_votes)
+    if near.tied is not None and n_ranks < n_obs:
+        waiting = waiting | is_undecided
     ahead, equal = _above(total, above), nobody
     if equal_votes:
         equal = _equal(total, k // 2)
@@ -194,7 +197,7 @@ def _elect(key: Key, data: Data, learning: jax.Array, n_sets: jax.Array) -> Elec
         _as_bytes(ahead),
         _as_bytes(equal & ~has_votes) if equal_votes else None,
         None if near.tied is None else _as_bytes(tied & ~has_votes),
-        (~(_equal(count, k) | has_votes) != 0).any(),
+        (waiting != 0).any(),
     )
 
 

@@ -5,20 +5,22 @@ sets, so that one operation serves all of them.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.execution import row_batches
-from ucvtest.common.padding import padded
-from ucvtest.common.words import arg, excerpt
+from ucvtest.common.float64 import to_device
+from ucvtest.common.padding import next_multiple
+from ucvtest.common.words import arg, excerpt, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Predictions, Scale, class_members
-from ucvtest.learners.batching import Margin, padded_size, squared_distances
-from ucvtest.learners.jitted.neighbor_votes import Neighbours, collect_votes, elect
+from ucvtest.learners.batching import OBS_STEP, Margin, padded_size, squared_distances
+from ucvtest.learners.jitted.neighbor_votes import Neighbours, Votes, collect_votes, elect
 from ucvtest.learners.runner import Data, PaddedLearner, State
 
 VoteTies = Literal["nearest", "first", "second"]
@@ -26,6 +28,16 @@ VoteTies = Literal["nearest", "first", "second"]
 
 BLOCK_NUMBERS = 2**22
 """Distances that are sorted at a time, about: 32 MB, and a few copies."""
+
+MOST_SORTED = 2**16
+"""Most observations whose neighbours are sorted. The time grows with their square, to minutes."""
+
+KEPT_BYTES = 2**28
+"""Memory of the neighbours that are kept in one order, about: only the nearest of large samples.
+Where these do not decide, all are sorted again."""
+
+LEAST_RANKS = 4
+"""Neighbours that are kept for each one that votes, at least."""
 
 DISTANCE_DIGITS = 8 * np.finfo(float).eps
 """Rounding error of a squared distance, for each feature and relative to the largest square."""
@@ -83,7 +95,6 @@ class NearestNeighbors(PaddedLearner):
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
-    pair_bytes: ClassVar[int] = 12
     no_solution: ClassVar[str] = (
         "that learning set has fewer observations than neighbours are asked for: use a smaller k"
     )
@@ -101,6 +112,17 @@ class NearestNeighbors(PaddedLearner):
         """Refuse also learning sets smaller than k."""
         super().check(sample, output, learn_size)
         check_neighbours(self.name, self.k, learn_size)
+        if sample.n_obs > MOST_SORTED:
+            raise ValueError(
+                f"learner {self.name} sorts all pairs of observations, and {sample.n_obs} have "
+                f"{sample.n_obs**2:.2g} of them: use at most {MOST_SORTED} observations, or "
+                f"{term('a scikit-learn estimator')} as the learner"
+            )
+
+    def prepare(self, sample: Sample) -> State:
+        """Keep also the sample, for neighbours that are sorted again."""
+        state = super().prepare(sample)
+        return state._replace(kept={"sample": sample})
 
     def share(self, sample: Sample) -> Data:
         """The votes of the observations, and their neighbours in several orders."""
@@ -110,11 +132,20 @@ class NearestNeighbors(PaddedLearner):
             votes = sample.target.astype(np.int8)
         else:
             votes = class_members(sample).astype(np.int8)
-        orders, tied = rank_neighbours(sample.matrix, sample.target, open_ties=self.open_ties)
         size = padded_size(sample.n_obs)
-        orders = [padded(order, size, 0, 1, fill=size) for order in orders]
-        marks = padded(tied, size, 0, 1) if tied.any() else None
-        return Data((), votes, shared=(orders, marks, np.arange(size) >= sample.n_obs))
+        fitting = KEPT_BYTES // (size * (np.dtype(np.int32).itemsize + 1))
+        n_ranks = next_multiple(max(fitting, LEAST_RANKS * self.k), OBS_STEP)
+        every = np.arange(sample.n_obs)
+        return Data((), votes, shared=self._sorted(sample, every, min(n_ranks, size), size))
+
+    def _sorted(
+        self, sample: Sample, rows: np.ndarray, n_ranks: int, n_columns: int
+    ) -> tuple[list[np.ndarray], np.ndarray | None, np.ndarray]:
+        """Orders of the neighbours of some rows, which are tied, and which columns are empty."""
+        orders, tied = rank_neighbours(
+            *(sample.matrix, sample.target, rows, (n_ranks, n_columns)), open_ties=self.open_ties
+        )
+        return orders, tied, np.arange(n_columns) >= len(rows)
 
     @property
     def open_ties(self) -> bool:
@@ -137,19 +168,17 @@ class NearestNeighbors(PaddedLearner):
         margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
-        orders, tied, empty = state.data.shared
-
-        def predicted(order: Any, marks: Any, kind: Output) -> Predictions:
-            data = state.data._replace(shared=Neighbours(order, marks, empty))
-            return self._predict(state._replace(data=data), learning, kind, testing, labels)
-
+        tied = state.data.shared[1]
         if not self.open_ties:
-            return predicted(orders[0], tied, output)
+            return self._predict(state, 0, learning, output, testing, labels)
         if tied is None or labels is not None:
             # Of labels nobody knew, the order that finds all ties is unknown too.
-            return Predictions(predicted(orders[0], tied, output).values, Counter())
+            predictions = self._predict(state, 0, learning, output, testing, labels)
+            return Predictions(predictions.values, Counter())
         kind: Output = "score" if state.n_classes > 2 else output
-        values, other = (predicted(order, None, kind).values for order in orders[1:])
+        values, other = (
+            self._predict(state, order, learning, kind, testing, labels).values for order in (1, 2)
+        )
         if not np.array_equal(values, other):
             same = np.isclose(values, other, rtol=SAME_MEAN, atol=0.0)
             values = np.where(same, values, np.nan)
@@ -159,6 +188,7 @@ class NearestNeighbors(PaddedLearner):
     def _predict(
         self,
         state: State,
+        order: int,
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None,
@@ -167,7 +197,7 @@ class NearestNeighbors(PaddedLearner):
         """Predictions by the neighbours in one order."""
         n_obs, two = learning.shape[1], state.n_classes == 2
         if output == "label" and labels is None and two:
-            election = self._run(elect, state, learning, None)
+            election = self._run(elect, _in_order(state, order), learning, None)
             if not election.short:
                 ties = Counter(
                     distance_ties=count_ties(election.distance_ties, testing),
@@ -180,13 +210,22 @@ class NearestNeighbors(PaddedLearner):
         k = np.int8(self.k) if self.k <= np.iinfo(np.int8).max else np.int32(self.k)
         # Small numbers are copied in less time.
         small = labels if labels is None or not state.n_classes else labels.astype(np.int16)
-        votes = self._run(collect_votes, state, learning, small, k, **program)
         # Where all labelings share one learning set, its members were looked up once.
-        shape = (len(learning if labels is None else labels), n_obs)
-        count, total, first, _, tied = (
-            np.broadcast_to(np.asarray(array)[..., :n_obs], (*array.shape[:-2], *shape))
-            for array in votes
-        )
+        n_fits = len(learning if labels is None else labels)
+
+        def collected(state: State, n_columns: int) -> Votes:
+            votes = self._run(collect_votes, _in_order(state, order), learning, small, k, **program)
+            return Votes(
+                *(
+                    np.broadcast_to(array[..., :n_columns], (*array.shape[:-2], n_fits, n_columns))
+                    for array in votes
+                )
+            )
+
+        votes = collected(state, n_obs)
+        if len(state.data.shared[0][order]) < n_obs:
+            votes = self._complete(votes, state, learning, collected)
+        count, total, first, _, tied = votes
         ties = Counter(distance_ties=count_ties(tied, testing))
         if output != "label":
             values = total[0] / self.k if len(total) == 1 else np.moveaxis(total, 0, 2) / self.k
@@ -197,6 +236,29 @@ class NearestNeighbors(PaddedLearner):
         if missing.any():
             values[missing] = np.nan
         return Predictions(values, ties)
+
+    def _complete(
+        self,
+        votes: Votes,
+        state: State,
+        learning: np.ndarray,
+        collected: Callable[[State, int], Votes],
+    ) -> Votes:
+        """Count again where the neighbours that are kept do not decide, among all of them."""
+        sample, n_obs = state.kept["sample"], learning.shape[1]
+        has_enough = (learning.sum(axis=1) >= self.k)[:, None]
+        undecided = has_enough & ((votes.count < self.k) | votes.open)
+        rows = np.flatnonzero(undecided.any(axis=0))
+        votes = Votes(*map(np.array, votes))
+        # Always as many columns, for one compilation.
+        n_columns = padded_size(min(max(BLOCK_NUMBERS // n_obs, 1), n_obs))
+        for part in row_batches(len(rows), n_obs, BLOCK_NUMBERS):
+            near = to_device(self._sorted(sample, rows[part], padded_size(n_obs), n_columns))
+            data = state.data._replace(shared=near)
+            some = collected(state._replace(data=data), len(rows[part]))
+            for array, of_rows in zip(votes, some, strict=True):
+                array[..., rows[part]] = of_rows
+        return votes
 
     def _elected(self, total: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Winning labels (R, n), and where as many votes were for another class."""
@@ -235,31 +297,52 @@ def count_ties(tied: np.ndarray | None, testing: np.ndarray | None) -> int:
     return int(np.count_nonzero(tied if testing is None else tied & testing))
 
 
-def rank_neighbours(
-    matrix: np.ndarray, response: np.ndarray, *, open_ties: bool
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """Neighbours of all observations, nearest first, and which are as near as the one before.
+def _in_order(state: State, place: int) -> State:
+    """The neighbours in one of the orders; ties are marked in the first."""
+    orders, tied, empty = state.data.shared
+    # Where nothing is tied, there is one order.
+    order = orders[min(place, len(orders) - 1)]
+    near = Neighbours(order, tied if place == 0 else None, empty)
+    return state._replace(data=state.data._replace(shared=near))
 
-    Both (n, n), an observation in each column; of equally distant ones the earlier row first. Where
-    ties are left open, distances are equal that differ by rounding, and two more orders have the
-    neighbours of the smallest response first among equals, and those of the largest.
+
+def rank_neighbours(
+    matrix: np.ndarray,
+    response: np.ndarray,
+    rows: np.ndarray,
+    shape: tuple[int, int],
+    *,
+    open_ties: bool,
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """Neighbours of some rows, nearest first, and which are as near as the one before, if any.
+
+    Both have `shape`: ranks, and a column for each row. Columns and ranks that only fill up have
+    the padded number of observations, which stands for none. Of equally distant ones the earlier
+    row comes first. Where ties are left open, distances are equal that differ by rounding, and two
+    more orders have the neighbours of the smallest response first among equals, and those of the
+    largest.
     """
     n_obs, n_features = matrix.shape
     largest = np.square(matrix).sum(axis=1).max()
     tolerance = DISTANCE_DIGITS * n_features * largest if open_ties else 0.0
-    orders = [np.empty((n_obs, n_obs), np.int32) for _ in range(3 if open_ties else 1)]
-    tied = np.zeros((n_obs, n_obs), dtype=bool)
-    for rows in row_batches(n_obs, n_obs, BLOCK_NUMBERS):
-        distance = squared_distances(matrix[rows], matrix)
+    nobody = padded_size(n_obs)
+    orders = [np.full(shape, nobody, np.int32) for _ in range(3 if open_ties else 1)]
+    tied, has_ties = np.zeros(shape, dtype=bool), False
+    n_ranks = min(shape[0], n_obs)
+    for part in row_batches(len(rows), n_obs, BLOCK_NUMBERS):
+        distance = squared_distances(matrix[rows[part]], matrix)
         order = np.argsort(distance, axis=1, kind="stable")
         same = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) <= tolerance
-        tied[1:, rows] = same.T
+        tied[1:n_ranks, part] = same.T[: n_ranks - 1]
         for kept in orders:
-            kept[:, rows] = order.T
-        if open_ties and same.any():
+            kept[:n_ranks, part] = order.T[:n_ranks]
+        if not same.any():
+            continue
+        has_ties = True
+        if open_ties:
             group = np.zeros(distance.shape, dtype=int)
             np.put_along_axis(group, order[:, 1:], (~same).cumsum(axis=1), axis=1)
             for kept, sign in zip(orders[1:], (1.0, -1.0), strict=True):
                 by_response = np.broadcast_to(sign * response, group.shape)
-                kept[:, rows] = np.lexsort((by_response, group)).T
-    return orders if tied.any() else orders[:1], tied
+                kept[:n_ranks, part] = np.lexsort((by_response, group)).T[:n_ranks]
+    return (orders, tied) if has_ties else (orders[:1], None)

@@ -3,9 +3,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import knn
+from ucvtest.learners.jitted import neighbors
+from ucvtest.learners.jitted.neighbors import NearestNeighbors
 
 
 def slow_knn(sample, k, learning):
@@ -74,3 +76,36 @@ def test_a_learning_set_smaller_than_k_names_the_split(output):
     learning[2, np.flatnonzero(learning[2])[0]] = False
     with pytest.raises(ValueError, match=r"on split 2 .* fewer observations than neighbours .*use"):
         evaluate(sample, knn(9), output, learning)
+
+
+@pytest.mark.parametrize(
+    ("sample", "output", "ties"),
+    [
+        (rounded(breast_cancer(200)), "label", "nearest"),
+        (rounded(breast_cancer(200)), "label", "second"),
+        (breast_cancer(200), "score", "first"),
+        (rounded(iris()), "label", "first"),
+        (diabetes(160), "number", "nearest"),
+    ],
+    ids=["tied", "tied and open", "shares", "three classes", "numbers"],
+)
+def test_neighbours_that_are_not_kept_are_sorted_again(sample, output, ties, monkeypatch):
+    """Of large samples only the nearest are kept; sets of few members need those farther away."""
+    learner = NearestNeighbors(4, ties)
+    learning = np.concatenate([learning_sets(sample, size, 6) for size in (5, 8, 100)])
+    labels = np.random.default_rng(0).permuted(np.tile(sample.target, (len(learning), 1)), axis=1)
+
+    def predicted():
+        state = learner.prepare(sample)
+        known = learner.predict(state, learning, output, ~learning)
+        other = learner.predict(state, learning[:1], output, None, labels)
+        return state.data.shared[0][0].shape, known, other
+
+    size, *expected = predicted()
+    monkeypatch.setattr(neighbors, "KEPT_BYTES", 1)
+    monkeypatch.setattr(neighbors, "BLOCK_NUMBERS", 50 * sample.n_obs)
+    fewer, *found = predicted()
+    assert fewer == (32, size[1])
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours.values, theirs.values)
+        assert ours.ties == theirs.ties

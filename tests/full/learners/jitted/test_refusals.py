@@ -83,7 +83,7 @@ ASKED = [
     ((ridge(1.0), breast_cancer(), "probability", 30), "gives no probability for class"),
     ((cox(), breast_cancer(), "risk", 50), "needs survival times and a metric of them"),
     ((cox(), patients(), "number", 50), "needs survival times and a metric of them"),
-    ((knn(3), large(40_000), "label", 10), "keeps all pairs of observations"),
+    ((knn(3), large(70_000), "label", 10), "sorts all pairs of observations"),
 ]
 TAKEN = [
     (lda(), breast_cancer(), "label", 7),
