@@ -438,11 +438,15 @@ class JointRun:
                 f"for 'fit' alone, or {arg('correction', 'holm')}"
             )
         places = {name: learner_index for learner_index, name in enumerate(names)}
+        of_one = dict(options)
+        if options.get("interval") == "stabilised" and not first_test.question.metric.counts_errors:
+            # It is for differences of other losses, and learners alone are not tested.
+            of_one["interval"] = "auto"
         joined = {
             key: JoinedTest(
                 hypothesis_test.question,
                 hypothesis_test.learning_sets,
-                hypothesis_test.fit_options(**options),
+                hypothesis_test.fit_options(**(of_one if isinstance(key, str) else options)),
                 (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
             )
             for key, hypothesis_test in tests.items()
