@@ -91,7 +91,12 @@ class ShellDoor(Door):
 
 COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
     name: f"ucvtest {command}"
-    for name, command in {"compare": "compare", "plan": "plan", "select_model": "select"}.items()
+    for name, command in {
+        "compare": "compare",
+        "columns": "columns",
+        "plan": "plan",
+        "select_model": "select",
+    }.items()
 }
 """Commands by the functions that they call."""
 

@@ -214,7 +214,7 @@ class ColumnGains(Saved):
         header = [titles.get(name, name.replace("conf_", "")) for name in shown]
         return Tables(
             "Which columns matter",
-            [("Learner", self.learner), ("Gain", self._gain_in_words), ("Learnt from", self.when)],
+            [("Learner", self.learner), ("Gain", self.in_words), ("Learnt from", self.when)],
             [
                 ("Observations", str(self.n_obs)),
                 ("Model fits in all", str(self.n_fits)),
@@ -229,7 +229,8 @@ class ColumnGains(Saved):
         )
 
     @property
-    def _gain_in_words(self) -> str:
+    def in_words(self) -> str:
+        """What a gain is."""
         quantity = self.comparison.settings["loss"]
         with_all = "with all columns" if self.base is None else "with the base and the block"
         without = "without the block" if self.base is None else "of the base"
@@ -254,7 +255,7 @@ class ColumnGains(Saved):
                 f"with it among those with {self.settings['copies']} permuted copies of it."
             )
         return (
-            f"What {self.learner} gains by {_joined(list(self.blocks))} ({self._gain_in_words}"
+            f"What {self.learner} gains by {_joined(list(self.blocks))} ({self.in_words}"
             f"{base}), when learning from {self.when}, was estimated by the U-statistic over pairs "
             f"of random learning sets [{keys}], {self.n_fits} model fits in all, on {self.n_obs} "
             f"observations. The variance estimate is {details.get('variance', '')!r}, the interval "
