@@ -92,9 +92,7 @@ class ShellDoor(Door):
 COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
     name: f"ucvtest {command}"
     for name, command in {
-        "compare": "compare",
-        "columns": "columns",
-        "plan": "plan",
+        **{name: name for name in ("columns", "compare", "plan")},
         "select_model": "select",
     }.items()
 }

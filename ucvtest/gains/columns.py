@@ -191,7 +191,9 @@ def columns(
     common = [
         note
         for note in first.notes
-        if all(note in result.notes for result in comparison.results.values())
+        # Their remedy is an option that is decided here.
+        if not note.startswith("Interval ")
+        and all(note in result.notes for result in comparison.results.values())
     ]
     n_copied_fits = len(of_copies) * (copies + 1) * 2 * options["n_pairs"]
     gains = ColumnGains(
