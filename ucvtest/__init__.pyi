@@ -22,6 +22,8 @@ from ucvtest.comparison.comparison import Comparison as Comparison
 from ucvtest.comparison.specs import TestSpec as TestSpec
 from ucvtest.data.survival_response import survival as survival
 from ucvtest.evaluation.evaluate import evaluate as evaluate
+from ucvtest.gains.columns import columns as columns
+from ucvtest.gains.result import ColumnGains as ColumnGains
 from ucvtest.losses.table import Losses as Losses
 from ucvtest.methods.classical.bayesian_t import BayesianTTest as BayesianTTest
 from ucvtest.methods.classical.conservative_z import ConservativeZTest as ConservativeZTest

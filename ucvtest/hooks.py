@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ucvtest.common.exceptions import warn_caller
@@ -87,6 +88,8 @@ class LoggingHook(FitHook, Protocol):
 
 
 _hooks: list[FitHook] = []
+_of_a_whole: ContextVar[bool] = ContextVar("of_a_whole", default=False)
+"""Whether results are parts of an outcome that is announced as one."""
 _changing = threading.Lock()
 
 
@@ -189,9 +192,24 @@ def _context_of(hook: FitHook, test: Any) -> Iterator[None]:
             _warn(hook, "after a fit", error, "the fit itself is complete")
 
 
+@contextmanager
+def parts_of_a_whole() -> Iterator[None]:
+    """Tell no hook of results and comparisons: who asks for them announces one outcome."""
+    token = _of_a_whole.set(True)
+    try:
+        yield
+    finally:
+        _of_a_whole.reset(token)
+
+
+def _told() -> tuple[FitHook, ...]:
+    """The hooks that are told of a result, or of a comparison."""
+    return () if _of_a_whole.get() else tuple(_hooks)
+
+
 def announce(test: Any, result: Any) -> None:
     """Tell all hooks of a result; one that fails costs a warning, never the result."""
-    for hook in tuple(_hooks):
+    for hook in _told():
         try:
             hook.fitted(test, result)
         except Exception as error:
@@ -200,7 +218,7 @@ def announce(test: Any, result: Any) -> None:
 
 def announce_comparison(test: Any, comparison: Any) -> None:
     """Tell all hooks of a comparison; those without `compared` of each of its results."""
-    for hook in tuple(_hooks):
+    for hook in _told():
         try:
             if isinstance(hook, ComparisonHook):
                 hook.compared(test, comparison)

@@ -24,6 +24,9 @@ METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
 OF_PAIRS = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
 """What the rows of a comparison of several pairs of learners have as metrics."""
 
+OF_BLOCKS = ("gain", "conf_low", "conf_high", "pvalue", "pvalue_adjusted", "pvalue_copies")
+"""What each block of columns has as metrics."""
+
 POSTERIOR = ("p_left", "p_rope", "p_right")
 """What Bayesian tests give in the place of a p-value: fields of `posterior`."""
 
@@ -82,7 +85,12 @@ def kind(result: Any) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
 
 
-KINDS = {"Comparison": "comparison", "ModelSelection": "select_model", "SamplePlan": "plan"}
+KINDS = {
+    "ColumnGains": "columns",
+    "Comparison": "comparison",
+    "ModelSelection": "select_model",
+    "SamplePlan": "plan",
+}
 """What outcomes that are no results of tests are called in keys."""
 
 
@@ -93,6 +101,10 @@ def _is_comparison(result: Any) -> bool:
 
 def _is_plan(result: Any) -> bool:
     return type(result).__name__ == "SamplePlan"
+
+
+def _is_gains(result: Any) -> bool:
+    return type(result).__name__ == "ColumnGains"
 
 
 def _is_selection(result: Any) -> bool:
@@ -215,6 +227,14 @@ def _numbers(result: Any) -> dict[str, float]:
         # What ten million observations do not reach has no number.
         values = {name: getattr(result, name) for name in PLAN_METRICS}
         return {name: math.inf if value is None else value for name, value in values.items()}
+    if _is_gains(result):
+        blocks, rows = _keys([*result.blocks], "block"), result.frame.to_dict("records")
+        return {
+            f"{name}.{blocks[row['block']]}": float(row[name])
+            for row in rows
+            for name in OF_BLOCKS
+            if name in row and math.isfinite(row[name])
+        }
     if _is_selection(result):
         # Every criterion of every learner that has it.
         keys = _keys(result.names, "learner")
@@ -331,7 +351,7 @@ def write_files(result: Any, folder: Path, *, log_plots: bool) -> None:
         (folder / "methods.txt").write_text(words, encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
-        if _is_comparison(result) or _is_selection(result):
+        if not (isinstance(result, TestResult) or _is_plan(result)):
             result.save_plot(folder / "plot.png")
             return
         first, *others = result.plot_kinds
@@ -364,6 +384,8 @@ def tables(result: Any) -> dict[str, pd.DataFrame]:
         found = {"plan": result.frame, **curves}
     elif isinstance(result, TestResult):
         found = result.tables
+    elif _is_gains(result):
+        found = {"gains": result.frame.astype(object)}
     elif _is_selection(result):
         found = {"learners": result.table.astype(object)}
     else:

@@ -29,7 +29,7 @@ def restored(data: Mapping[str, Any]) -> Any:
     """The result, comparison, selection or plan that a dictionary was made of."""
     kind = str(data.get("format")).removeprefix("ucvtest.")
     # Looked up here: all except results load JAX, which most records do not need.
-    known = ("Comparison", "ModelSelection", "SamplePlan")
+    known = ("ColumnGains", "Comparison", "ModelSelection", "SamplePlan")
     return getattr(ucvtest, kind if kind in known else "TestResult").from_dict(data)
 
 

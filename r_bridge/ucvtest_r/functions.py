@@ -321,10 +321,24 @@ def _margin(found: Any, _: float) -> dict[str, Any]:
     )
 
 
+def _gains(gains: Any, level: float) -> dict[str, Any]:
+    """Its table by columns, the words, and the JSON that restores it."""
+    return {
+        **_fields(gains, "learner", "n_obs", "n_fits", "elapsed", "settings"),
+        "table": _columns(gains.summary_frame(alpha=1 - level)),
+        "gain": f"{gains.in_words}, when learning from {gains.when}",
+        "conf_level": level,
+        "verdict": gains.verdict_at(1 - level),
+        "lines": gains.notes_in_brief(),
+        "json": gains.to_json(),
+    }
+
+
 TOLD: dict[str, Callable[[Any, float], Any]] = {
     "Advice": _advice,
     "Citations": lambda found, _: _fields(found, "text", "bibtex"),
     "CodeBounds": _bounds,
+    "ColumnGains": _gains,
     "Comparison": _comparison,
     "DataFrame": lambda found, _: _columns(found),
     "Losses": _losses,

@@ -225,6 +225,8 @@ def _several(values: Any) -> Any:
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "X": features_of,
+    "base": _several,
+    "blocks": vectors_of,
     "complexity": _several,
     "correct": vectors_of,
     "criteria": _several,

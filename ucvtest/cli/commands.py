@@ -10,6 +10,7 @@ import typer
 from ucvtest.cli.advise import advise
 from ucvtest.cli.arguments import as_command
 from ucvtest.cli.catalogue import example, learners, tests
+from ucvtest.cli.columns import Columns
 from ucvtest.cli.compare import Compare
 from ucvtest.cli.compiled import keep_compiled_programs
 from ucvtest.cli.doctor import Doctor
@@ -22,6 +23,7 @@ from ucvtest.common.exceptions import UcvtestWarning
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "compare": Compare,
+    "columns": Columns,
     "doctor": Doctor,
     "predictions": Predictions,
     "advise": advise,

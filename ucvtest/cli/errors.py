@@ -91,7 +91,10 @@ class ShellDoor(Door):
 
 COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
     name: f"ucvtest {command}"
-    for name, command in {"compare": "compare", "plan": "plan", "select_model": "select"}.items()
+    for name, command in {
+        **{name: name for name in ("columns", "compare", "plan")},
+        "select_model": "select",
+    }.items()
 }
 """Commands by the functions that they call."""
 

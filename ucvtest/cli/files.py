@@ -35,6 +35,9 @@ LEARNING_REMEDY = "impute them, leave them out with --drop, or their rows with -
 
 MAX_NAMES = 8
 
+DUMMIES = "dummies"
+"""The attribute of a table with the columns that each column of texts has become."""
+
 MAX_LEVELS = 20
 """Texts of a column beyond which they are hardly categories."""
 
@@ -330,7 +333,12 @@ def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":
         )
     encoded = pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
     # A missing text is different from the text without a column.
-    return encoded.mask(features[textual].isna().any(axis=1))
+    encoded = encoded.mask(features[textual].isna().any(axis=1))
+    encoded.attrs[DUMMIES] = {
+        name: [column for column in encoded if str(column).startswith(f"{name}_")]
+        for name in textual
+    }
+    return encoded
 
 
 def _check_features(features: "pd.DataFrame", path: Path) -> None:

@@ -1,10 +1,13 @@
 """Tables of polars, pyarrow and others as tables of pandas, and columns by their names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+
+from ucvtest.common.checks import is_integer
+from ucvtest.common.words import excerpt
 
 AS_THEY_ARE = {"builtins", "numpy", "pandas", "scipy", "ucvtest"}
 """Packages whose objects are not converted."""
@@ -100,6 +103,27 @@ def nearest(name: str, table: Any) -> str:
 
 MOST_NAMES = 8
 """Most columns that a message lists."""
+
+
+def column_places(argument: str, columns: Iterable[Any], X: Any) -> list[int]:
+    """The places of columns that a user means by their names, or by their numbers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or one is named twice.
+    """
+    names = list(getattr(X, "columns", ()))
+    places = []
+    for column in columns:
+        has_place = is_integer(column) and 0 <= column < X.shape[1]
+        if column not in names and not has_place:
+            ending = nearest(str(column), X) if names else f", which has {X.shape[1]} columns"
+            raise ValueError(f"{argument}: {excerpt(column)} is not a column of X{ending}")
+        places.append(names.index(column) if column in names else int(column))
+        if places[-1] in places[:-1]:
+            raise ValueError(f"{argument}: {excerpt(column)} is there twice: name each column once")
+    return places
 
 
 def _is_of_pandas(value: Any) -> bool:

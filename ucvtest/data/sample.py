@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
 from ucvtest.common.words import arg, excerpt, place, term
+from ucvtest.data.frames import column_places
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.leaks import identifiers_in, leaks_of
 from ucvtest.data.output import Output
@@ -224,6 +226,14 @@ class Sample:
             return replace(self, response=labels)
         class_index = labels.astype(int)
         return replace(self, response=self.classes[class_index], class_index=class_index)
+
+    def of_columns(self, argument: str, columns: Sequence[Any]) -> "Sample":
+        """The same observations with some columns of the features, by name or number."""
+        if not getattr(self.features, "ndim", 0) == 2:
+            raise ValueError(f"{argument}: X has no columns, but texts or other objects")
+        features, places = self.features, column_places(argument, columns, self.features)
+        is_frame = _is_pandas(features, "DataFrame")
+        return replace(self, features=features.iloc[:, places] if is_frame else features[:, places])
 
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:

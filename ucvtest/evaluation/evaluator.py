@@ -15,6 +15,7 @@ from ucvtest.evaluation.slow_fits import Pace, announce_rest
 from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
+from ucvtest.learners.restricted import seen_by
 
 
 class Evaluator:
@@ -40,6 +41,7 @@ class Evaluator:
     ) -> None:
         # Without one nobody asks how far the fits are.
         self._execution = execution or Execution.of(0, None, None)
+        learner, sample = seen_by(learner, sample)
         if isinstance(learner, TranslatedLearner):
             learner = learner.fitted_by
         self._sample = sample

@@ -237,7 +237,8 @@ class Problem:
         notes = [order_note(COSTS, self.cost_order)] if self.cost_order else []
         scores = self.output in ("score", "probability") and self.sample.n_classes > 2
         if scores and any(
-            isinstance(learner, CallableLearner) for learner in self.learners.values()
+            isinstance(getattr(learner, "inner", learner), CallableLearner)
+            for learner in self.learners.values()
         ):
             labels = np.sort(np.asarray(self.sample.classes))
             notes.append(order_note("Columns of arrays that functions return", labels))

@@ -1,5 +1,6 @@
 """The public names: what type checkers read, and what `__init__.py` loads on first use."""
 
+from ucvtest.learners.adapters.coerce import on_columns as on_columns
 from ucvtest.learners.base import JittedLearner as JittedLearner
 from ucvtest.learners.base import Learner as Learner
 from ucvtest.learners.base import Predictions as Predictions

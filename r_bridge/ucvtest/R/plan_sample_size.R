@@ -59,7 +59,7 @@ methods_of_plan <- function(plan) {
          utils::packageVersion("ucvtest"), " [@ucvtest]", seed, ".")
 }
 
-as.data.frame.ucvtest_plan <- as.data.frame.ucvtest_selection <-
+as.data.frame.ucvtest_plan <- as.data.frame.ucvtest_selection <- as.data.frame.ucvtest_gains <-
   function(x, row.names = NULL, optional = FALSE, ...) x$table
 
 plot.ucvtest_plan <- function(x, kind = names(x$pictures), xlab = NULL, ylab = NULL, main = NULL,

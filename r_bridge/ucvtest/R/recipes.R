@@ -67,9 +67,12 @@ named_as_in_r <- function(arguments, f, name) {
 # As R's modelling functions do it: dummy variables, and no intercept, which learners add.
 design_matrix <- function(terms, frame) {
   x <- model.matrix(terms, frame)
-  x <- x[, colnames(x) != "(Intercept)", drop = FALSE]
+  # The term that each column belongs to.
+  term <- c("", attr(terms, "term.labels"))[attr(x, "assign") + 1L]
+  kept <- colnames(x) != "(Intercept)"
+  x <- x[, kept, drop = FALSE]
   attr(x, "assign") <- attr(x, "contrasts") <- NULL
-  x
+  structure(x, term = term[kept])
 }
 
 # A data frame as numbers, its factors as the dummy variables that a formula has for them: one column

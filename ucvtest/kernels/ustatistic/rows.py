@@ -229,9 +229,9 @@ class Effects:
     variances: Mapping[str, np.ndarray]
     rows: "Rows" = field(repr=False)
 
-    def strips(self) -> Iterator[np.ndarray]:
-        """Pair effects tau (P, K, a, n), some rows after others."""
-        return self.rows.strips()
+    def strips(self, kept: np.ndarray) -> Iterator[np.ndarray]:
+        """Pair effects tau (P, K, a, n) of some columns, some rows after others."""
+        return self.rows.strips(kept)
 
     def of_pairs(self, weights: np.ndarray) -> np.ndarray | None:
         """Weights (P,) of the columns that have effects of pairs; None if others have some."""
@@ -547,8 +547,10 @@ class Rows:
         covariance: np.ndarray = by_draw @ by_draw.T * n_draws / max(n_draws - 1, 1)
         return covariance / (freedom * n_rows) ** 2
 
-    def strips(self, *, weight: np.ndarray | None = None) -> Iterator[np.ndarray]:
-        """Pair effects tau (P, K, a, n), some rows after others.
+    def strips(
+        self, kept: np.ndarray | slice = slice(None), *, weight: np.ndarray | None = None
+    ) -> Iterator[np.ndarray]:
+        """Pair effects tau (P, K, a, n), some rows after others; of the columns that are `kept`.
 
         With the weights (K,) of the blocks they are scaled, so that the sum of their squares is M2.
         """
@@ -556,15 +558,16 @@ class Rows:
         strata, n_units = self.strata, self.strata.n_units
         n, g, r = strata.n, strata.g, strata.r
         count, share = np.maximum(self.count, 1.0), (g + 1) / n
-        u = self._left / count
-        a = self._left_own / count[:, None] - share * u[..., None]
+        pair = self.pair[kept]
+        u = self._left[kept] / count
+        a = self._left_own[kept] / count[:, None] - share * u[..., None]
         scale = np.divide(g, n - 2, out=np.zeros(n_units), where=n > 2)
         # Half of each sum over i and k counts.
         within = np.where(r >= 3, pair_effects_factor(n, np.where(r >= 3, g + 1, 0)) / 2, 0.0)
         for first in range(0, n_units, STRIP):
             some = slice(first, first + STRIP)
             different = strata.labels[some, None] != strata.labels
-            tau = np.add(self.pair[:, :, some], self.pair[..., some].swapaxes(-1, -2), dtype=float)
+            tau = np.add(pair[:, :, some], pair[..., some].swapaxes(-1, -2), dtype=float)
             tau /= count[:, None, None]
             of_rows = a[..., some, None]
             same = (share[some] * g[some] / (n[some] - 1) * u[..., None])[..., None]

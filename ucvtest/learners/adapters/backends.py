@@ -3,6 +3,7 @@
 The latter is made by `translation`, which is imported for estimators only.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 from ucvtest.common.checks import check_choice
@@ -12,6 +13,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.restricted import OnColumns, seen_by
 
 Backend = Literal["auto", "jax", "sklearn"]
 BACKENDS: tuple[Backend, ...] = ("auto", "jax", "sklearn")
@@ -26,6 +28,11 @@ def choose_backend(
     "sklearn" never does. No learning set is smaller than `learn_size`.
     """
     check_choice("backend", backend, BACKENDS)
+    if isinstance(learner, OnColumns):
+        inner, seen_sample = seen_by(learner, sample)
+        return replace(
+            learner, inner=choose_backend(inner, backend, seen_sample, output, learn_size)
+        )
     if isinstance(learner, JittedLearner):
         from ucvtest.common.float64 import check_platform
 

@@ -1,7 +1,7 @@
 """From what a user passes to a learner: objects, short strings, estimators, callables."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -12,6 +12,7 @@ from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
 from ucvtest.learners.base import Learner
+from ucvtest.learners.restricted import OnColumns
 
 SHORT_NAMES = (
     "cox",
@@ -170,3 +171,53 @@ def usage(factory: Callable[..., Learner]) -> str:
         f"{factory.__name__}:{','.join(parameter_texts)}" if parameter_texts else factory.__name__
     )
     return f"write '{written}'"
+
+
+def on_columns(learner: Any, columns: Any) -> OnColumns:
+    """A learner that sees some of the columns of X, for tests of two sets of columns.
+
+    Learners stay what they are: jitted ones are jitted, and so are scikit-learn estimators that a
+    jitted learner replaces. Functions get X with these columns.
+
+    Parameters
+    ----------
+    learner : learner
+        As for any test: a short string, a scikit-learn estimator, a function.
+    columns : sequence, str or int
+        Names of columns of a DataFrame, or numbers from 0. Without any, the most frequent class is
+        predicted, or the mean of a real response.
+
+    Returns
+    -------
+    OnColumns
+
+    Raises
+    ------
+    ValueError
+        If the learner is none, or `columns` is neither names nor numbers. Columns that X does not
+        have, and pipelines that name columns themselves, are refused by the test, before any fit.
+
+    Notes
+    -----
+    Assumes that the columns were chosen without looking at `y`: a choice by the same sample belongs
+    into the learner.
+
+    Examples
+    --------
+    Does the fourth column add anything to the first two?
+
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> base = uv.learners.on_columns("lda", [0, 1])
+    >>> added = uv.learners.on_columns("lda", [0, 1, 3])
+    >>> result = uv.UStatisticTest(X[50:], y[50:], added, base).fit(n_pairs=200, rng=0)
+    >>> print(f"{result.estimate:.2f}, p = {result.pvalue:.1g}")
+    """
+    if isinstance(columns, (str, int)):
+        columns = (columns,)
+    if not isinstance(columns, Iterable):
+        raise ValueError(
+            f"{arg('columns')} must be names of columns, or their numbers, got {excerpt(columns)}"
+        )
+    return OnColumns(as_learner(learner), tuple(columns))

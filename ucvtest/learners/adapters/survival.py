@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from ucvtest.learners.adapters.estimators import (
     short,
 )
 from ucvtest.learners.base import Learner, SplitLearner, reading
+from ucvtest.learners.restricted import OnColumns
 from ucvtest.learners.survival import SurvivalLearner, check_survival
 
 NAMES = ("ucvtest_time", "ucvtest_event")
@@ -34,6 +35,13 @@ def for_survival(learner: Learner, times: Sequence[float]) -> Learner:
     ValueError
         If it learns labels or numbers alone.
     """
+    if isinstance(learner, OnColumns):
+        if not learner.columns:
+            raise ValueError(
+                f"learner {learner.name}: nothing is learnt of survival times without columns, so "
+                "name one at least"
+            )
+        return replace(learner, inner=for_survival(learner.inner, times))
     survival_learner: Any = learner
     if isinstance(learner, SklearnLearner) and not isinstance(learner, SurvivalLearner):
         survival_learner = SurvivalEstimator(learner.estimator)

@@ -72,5 +72,6 @@ class TranslatedLearner(Learner):
 
 def remarks_of(learners: Iterable[Learner]) -> list[str]:
     """Remarks on learners whose estimators stop before they have converged."""
-    translated = (learner for learner in learners if isinstance(learner, TranslatedLearner))
-    return [learner.remark for learner in translated if learner.remark]
+    inner = (getattr(learner, "inner", learner) for learner in learners)
+    translated = [learner for learner in inner if isinstance(learner, TranslatedLearner)]
+    return [*dict.fromkeys(learner.remark for learner in translated if learner.remark)]

@@ -32,6 +32,7 @@ from ucvtest.learners.closed_forms.held_out import (
 )
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant, standardised_features
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
+from ucvtest.learners.restricted import seen_by
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
@@ -94,6 +95,7 @@ class PairErrors:
 
 def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = None) -> PairErrors:
     """The closed form of a learner that has one, otherwise fits without every pair."""
+    learner, sample = seen_by(learner, sample)
     jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     labels = sample.target == 1
     neighbours = isinstance(jitted_learner, NearestNeighbors)
@@ -295,6 +297,7 @@ def cluster_errors(
     sample: Sample, learner: Learner, clusters: Clusters, execution: Execution | None = None
 ) -> ClusterErrors:
     """The closed form of a learner that has one, otherwise fits without every pair of clusters."""
+    learner, sample = seen_by(learner, sample)
     jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     if has_hat_matrix(jitted_learner):
         try:

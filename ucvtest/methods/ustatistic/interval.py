@@ -402,7 +402,10 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
             )
         return
     requirements = {
-        "stabilised": ("error rates (loss 'zero_one')", metric.counts_errors),
+        "stabilised": (
+            "error rates (loss 'zero_one'), and differences of other mean losses",
+            metric.counts_errors or (paired and metric.is_mean),
+        ),
         "plus_four": ("the error rate of one learner (loss 'zero_one')", metric.counts_errors),
         "logit": ("the AUC of one learner", metric.ranks_pairs),
         "hall_floor": ("a mean loss of one learner", metric.is_mean),

@@ -118,6 +118,8 @@ class Joined(ABC):
     sizes: Sizes | AucSizes
     variance: str
     converged: bool = True
+    compared: tuple[Places, ...] = ()
+    """Pairs that are tested, where they are not all: those with a baseline."""
 
     @property
     def n_learners(self) -> int:
@@ -126,8 +128,8 @@ class Joined(ABC):
 
     @property
     def pairs(self) -> list[Places]:
-        """All pairs of learners, each in one order."""
-        return list(combinations(range(self.n_learners), 2))
+        """The pairs of learners that are tested, each in one order."""
+        return [*self.compared] or list(combinations(range(self.n_learners), 2))
 
     @property
     @abstractmethod
@@ -149,8 +151,19 @@ class Joined(ABC):
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
-        """Of all differences, (L, L)."""
-        return self.of_pairs(self.standard_error)
+        """Of all differences, (L, L): those that are not tested have that of `covariance`."""
+        standard_errors = self.of_pairs(self.standard_error)
+        if self.compared:
+            own = np.diag(self.covariance)
+            others = np.sqrt(np.maximum(own[:, None] + own - 2 * self.covariance, 0.0))
+            standard_errors = np.where(self.is_tested, standard_errors, others)
+            np.fill_diagonal(standard_errors, math.nan)
+        return standard_errors
+
+    @property
+    def is_tested(self) -> np.ndarray:
+        """Whether two learners are compared by a test, (L, L)."""
+        return ~np.isnan(self.of_pairs(lambda _: 1.0))
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
         """All differences (L, L) in the form for intervals; None if intervals are symmetric."""
@@ -438,11 +451,15 @@ class JointRun:
                 f"for 'fit' alone, or {arg('correction', 'holm')}"
             )
         places = {name: learner_index for learner_index, name in enumerate(names)}
+        of_one = dict(options)
+        if options.get("interval") == "stabilised" and not first_test.question.metric.counts_errors:
+            # It is for differences of other losses, and learners alone are not tested.
+            of_one["interval"] = "auto"
         joined = {
             key: JoinedTest(
                 hypothesis_test.question,
                 hypothesis_test.learning_sets,
-                hypothesis_test.fit_options(**options),
+                hypothesis_test.fit_options(**(of_one if isinstance(key, str) else options)),
                 (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
             )
             for key, hypothesis_test in tests.items()
@@ -488,7 +505,9 @@ class JointRun:
             source_of(replace(problem, learners={name: learner}), execution)
             for name, learner in on_paths(problem.learners).items()
         ]
-        return self._results(sources, execution.generator, execution.seed)
+        places = (test.places for test in self.tests.values())
+        compared = tuple(pair for pair in places if len(pair) == 2)
+        return self._results(sources, execution.generator, execution.seed, compared)
 
     def on_losses(self) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from the losses that the tests are about: of clusters, where there are any."""
@@ -497,7 +516,11 @@ class JointRun:
         return self._results(sources, np.random.default_rng(0), None)
 
     def _results(
-        self, sources: Sequence[LossSource], generator: np.random.Generator, seed: int | None
+        self,
+        sources: Sequence[LossSource],
+        generator: np.random.Generator,
+        seed: int | None,
+        compared: tuple[Places, ...] = (),
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         options = next(
             joined_test.options
@@ -505,7 +528,7 @@ class JointRun:
             if len(joined_test.places) == 2
         )
         first_test, source = next(iter(self.tests.values())), SeveralLosses(sources)
-        estimates = self._estimates(source, sources[0], options, generator)
+        estimates = self._estimates(source, sources[0], options, generator, compared)
         results = {
             key: finish(
                 test.question,
@@ -530,9 +553,14 @@ class JointRun:
         statistics, metric = estimates.statistics(options.interval), first_test.question.metric
         if statistics is not None and metric.units is not None:
             statistics = statistics * np.sign(metric.units.slope) + 0.0
+        se, is_tested = metric.unit * estimates.standard_errors, estimates.is_tested
+        if statistics is not None and compared:
+            values = np.array([results[name].estimate for name in self.names])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                statistics = np.where(is_tested, statistics, (values[:, None] - values) / se)
         joint_estimates = JointEstimates(
             own={name: results[name] for name in self.names},
-            se=metric.unit * estimates.standard_errors,
+            se=se,
             covariance=metric.unit**2 * estimates.covariance,
             df=estimates.df,
             seed=0 if seed is None else seed,
@@ -546,6 +574,7 @@ class JointRun:
         first_source: LossSource,
         options: UStatisticOptions,
         generator: np.random.Generator,
+        compared: tuple[Places, ...],
     ) -> Joined:
         first_test, n_learners = next(iter(self.tests.values())), len(self.names)
         sets, sizes = first_test.learning_sets, self.sizes
@@ -582,7 +611,7 @@ class JointRun:
         kind = JoinedLosses if aucs is None else JoinedAucs
 
         def excess() -> float:
-            joined = kind(sums, sizes, options.variance)
+            joined = kind(sums, sizes, options.variance, compared=compared)
             if isinstance(joined, JoinedLosses):
                 return joined.excess / options.tol
             assert aucs is not None
@@ -592,7 +621,7 @@ class JointRun:
             sums.apart = one_by_one_pairs is not None
             sampler = Sampler(sizes, source, generator, False, one_by_one_pairs)
             converged = collect(sampler, options, sums, stages, excess)
-            few = JoinedFew(sums, sizes, "few")
+            few = JoinedFew(sums, sizes, "few", compared=compared)
             if options.variance == "few":
                 if one_by_one_pairs is not None:
                     one_by_one_pairs.check_enough()
@@ -605,13 +634,15 @@ class JointRun:
                     f"learning sets, but there are {sums.n_rows}: raise {arg('n_pairs')} (or "
                     f"{arg('max_fits')})"
                 )
-            joined = kind(sums, sizes, options.variance, converged)
+            joined = kind(sums, sizes, options.variance, converged, compared)
             return few if sums.enough and not joined.known else joined
 
         if not (in_rounds and source.one_by_one):
             return estimated(None)
         kept = OneByOne(source, sums, several=True)
-        return one_by_one(kept, estimated, lambda: JoinedFew(sums, sizes, "few"), None)
+        return one_by_one(
+            kept, estimated, lambda: JoinedFew(sums, sizes, "few", compared=compared), None
+        )
 
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:

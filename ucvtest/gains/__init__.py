@@ -1,0 +1,1 @@
+"""What a learner gains by columns of the features."""

@@ -1,0 +1,147 @@
+"""Blocks of columns: which there are, which learners see what, and which columns are alike."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.notes import Note
+from ucvtest.common.words import arg, excerpt, place
+from ucvtest.data.frames import column_places
+from ucvtest.data.sample import Sample
+from ucvtest.learners.adapters.coerce import on_columns
+from ucvtest.learners.restricted import OnColumns
+
+ALL, BASE = "all columns", "base"
+"""The learner that others are compared with."""
+
+ALIKE = 0.8
+"""Absolute correlation from which on one column stands in for another."""
+
+MOST_LISTED = 5
+"""Columns or blocks that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of columns by name, as places in X, and the base that they are added to, if any."""
+
+    names: tuple[Any, ...]
+    """Of the columns of X; their numbers where they have no names."""
+    places: Mapping[str, tuple[int, ...]]
+    base: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, X: Any, blocks: Any, base: Any) -> Self:
+        """Check what a user passes; by default each column, but those of the base, is a block."""
+        if not (hasattr(X, "columns") or getattr(X, "ndim", 0) == 2):
+            raise ValueError(f"{arg('X')} must be a table with columns, got {excerpt(X)}")
+        names = tuple(getattr(X, "columns", range(X.shape[1])))
+        of_base = None if base is None else tuple(column_places("base", _listed(base), X))
+        others = [number for number in range(len(names)) if number not in (of_base or ())]
+        if blocks is None:
+            places = {_called(names[number], X): (number,) for number in others}
+        else:
+            places = {
+                name: tuple(column_places(f"block {name}", _listed(columns), X))
+                for name, columns in _named(blocks, X).items()
+            }
+        if not places:
+            raise ValueError(f"{arg('blocks')} is empty: name at least one block of columns")
+        checked = cls(names, places, of_base)
+        checked._check()
+        return checked
+
+    def _check(self) -> None:
+        """Refuse blocks that overlap, or are empty, and all columns without a base."""
+        owners = dict.fromkeys(self.base or (), "base")
+        for block, columns in self.places.items():
+            if not columns:
+                raise ValueError(f"block {block} is empty: name its columns, or leave it out")
+            for column in columns:
+                if column in owners:
+                    raise ValueError(
+                        f"column {self.names[column]} is in {owners[column]} and in block {block}: "
+                        "blocks overlap, so call once for each"
+                    )
+                owners[column] = f"block {block}"
+            if self.base is None and len(columns) == len(self.names):
+                raise ValueError(
+                    f"block {block} has all columns, without which nothing is left to learn from: "
+                    f"pass {arg('base', [])} for what they add to the best constant prediction"
+                )
+
+    def learners(self, learner: Any) -> dict[str, OnColumns]:
+        """The one that is compared with first, then that of each block."""
+        everything = range(len(self.names))
+        seen = {ALL: tuple(everything)} if self.base is None else {BASE: self.base}
+        for block, columns in self.places.items():
+            kept = (number for number in everything if number not in columns)
+            seen[self.learner_of(block)] = (
+                tuple(kept) if self.base is None else tuple(sorted((*self.base, *columns)))
+            )
+        return {
+            name: on_columns(learner, [self.names[number] for number in numbers])
+            for name, numbers in seen.items()
+        }
+
+    def learner_of(self, block: str) -> str:
+        """What the comparison calls the learner without a block, or with the base and the block."""
+        return f"without {block}" if self.base is None else f"base and {block}"
+
+    def named(self, places: Iterable[int]) -> tuple[str, ...]:
+        """The names of columns at these places."""
+        return tuple(str(self.names[number]) for number in places)
+
+    def notes(self, sample: Sample, learn_size: int) -> Iterator[str]:
+        """Notes on columns that are alike, and on more columns than observations to learn from."""
+        alike = [*self._alike(sample.features)] if self.base is None else []
+        if alike:
+            listed = "; ".join(alike[:MOST_LISTED])
+            more = len(alike) - MOST_LISTED
+            yield Note(
+                f"Columns with a correlation of {ALIKE} or more outside of their block: "
+                f"{listed}{f'; and {more} more' if more > 0 else ''}. Without one the other "
+                "stands in for it: ask for them as one block.",
+                "Some columns are alike and stand in for each other: ask for one block.",
+            )
+        if len(self.names) > learn_size:
+            yield Note(
+                f"There are more columns ({len(self.names)}) than observations to learn from "
+                f"({learn_size}). Columns without information can then help a learner without a "
+                "penalty, as noise regularises it.",
+                "More columns than observations to learn from: noise can help such a learner.",
+            )
+
+    def _alike(self, X: Any) -> Iterator[str]:
+        """Pairs of columns of numbers that are not in the same block."""
+        import pandas as pd
+
+        table = pd.DataFrame(X).set_axis(range(len(self.names)), axis=1)
+        correlations = table.select_dtypes("number").corr().abs()
+        block_of = {number: block for block, own in self.places.items() for number in own}
+        kept = correlations.columns
+        for row, column in np.argwhere(np.triu(correlations, 1) >= ALIKE):
+            first, second = kept[row], kept[column]
+            if block_of.get(first) != block_of.get(second):
+                yield f"{self.names[first]} and {self.names[second]}"
+
+
+def _called(name: Any, X: Any) -> str:
+    """The block of one column; columns of arrays are numbered as a user counts."""
+    return str(name) if hasattr(X, "columns") else f"column {place(name)}"
+
+
+def _listed(columns: Any) -> list[Any]:
+    return [columns] if isinstance(columns, (str, int)) else list(columns)
+
+
+def _named(blocks: Any, X: Any) -> dict[str, Any]:
+    """Blocks by name: those without a name are called by their columns."""
+    if isinstance(blocks, Mapping):
+        return {str(name): columns for name, columns in blocks.items()}
+    return {
+        " + ".join(_called(column, X) for column in _listed(columns)): columns
+        for columns in _listed(blocks)
+    }

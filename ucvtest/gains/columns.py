@@ -1,0 +1,249 @@
+"""`columns`: what predictions would lose without some columns, or gain by them."""
+
+import time
+from os import PathLike
+from typing import Annotated, Any
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.checks import AtLeast, named_options
+from ucvtest.common.execution import make_generator
+from ucvtest.common.words import arg
+from ucvtest.comparison.compare import compare
+from ucvtest.comparison.specs import TestSpec
+from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.data.rows import Reported
+from ucvtest.evaluation.problem import Problem
+from ucvtest.gains.blocks import Blocks
+from ucvtest.gains.copies import Copies
+from ucvtest.gains.result import UNDECIDED, ColumnGains
+from ucvtest.kernels.ustatistic.rows import MOST_UNITS
+from ucvtest.learners.adapters.backends import Backend
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.registry import TESTS
+from ucvtest.methods.ustatistic.interval import knows_slope
+from ucvtest.methods.ustatistic.simultaneous import MOST_BYTES
+from ucvtest.methods.ustatistic.sizes import FEW_OBS
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.stats.wald import OTHER_SIDE, Alternative
+
+MANY, FEW = 1000, 20
+"""Fits of each learner: where all are jitted, and otherwise. A gain near 0 never gets as precise as
+a share of itself, so that no tolerance could end the draws."""
+
+
+@named_options
+def columns(
+    X: Any,
+    y: Any,
+    learner: Any,
+    blocks: Any = None,
+    base: Any = None,
+    *,
+    copies: Annotated[int, AtLeast(0)] = 0,
+    fits: Annotated[int, AtLeast(8)] | None = None,
+    learn_size: Any = None,
+    loss: Any = None,
+    metric: Any = None,
+    scoring: Any = None,
+    alternative: Alternative = "two-sided",
+    pos_label: Any = None,
+    groups: Any = None,
+    group_weight: GroupWeight = "group",
+    backend: Backend = "auto",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    missing: Missing = "raise",
+) -> ColumnGains:
+    """Tell what predictions would lose without a block of columns, or gain by it.
+
+    The gain of a block is the expected loss of the learner without the block less that with all
+    columns; with `base`, that of the base less that of the base and the block. Both learn from
+    `learn_size` observations. Of scores and AUCs it is the other way round, so that a block that
+    helps has a gain above 0. H0 of each block: its gain is 0.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,), or the name of a column of X
+    learner : learner
+        As for any test. Jitted learners, and estimators that one replaces, stay jitted. Functions
+        get X with some of its columns.
+    blocks : mapping or list, optional
+        Columns by the name of their block, or lists of columns: names, or numbers from 0. By
+        default each column is a block. The dummies of a category belong into one block.
+    base : list, optional
+        Columns to which each block is added. By default each block is left out of all columns. An
+        empty list is the most frequent class, or the mean.
+    copies : int
+        Also give a p-value for "the block carries no information": that of the rank of its
+        predictions among those with so many permuted copies in its place. At least 19. It takes
+        `copies` + 1 times the fits of a learner for each block.
+    fits : int, optional
+        Fits of each learner, an even number: by default 1000 if all are jitted, otherwise 20.
+    learn_size : int or tuple, optional
+        Observations to learn from, at most n/2 - 1, which is the default: see `UStatisticTest`.
+    loss, metric, scoring, pos_label, groups, group_weight, backend, missing
+        See `UStatisticTest`.
+    alternative : {"two-sided", "less", "greater"}
+        H1: gains differ from, are below, or are above 0.
+    rng, n_jobs, progress
+        See `UStatisticTest.fit`.
+    checkpoint : path, optional
+        A folder that keeps finished fits of gains: see `compare`.
+
+    Returns
+    -------
+    ColumnGains
+
+    Raises
+    ------
+    ValueError
+        If columns are unknown or in two blocks, or anything else cannot be used; before any fit.
+
+    Notes
+    -----
+    Assumes independent observations (or clusters, with `groups`), and blocks that were not chosen
+    by their relation to `y` in this sample.
+
+    All learners share their learning sets. Each difference is that of `UStatisticTest`, intervals
+    are simultaneous, and p-values are adjusted step by step. Jitted learners have the variance
+    "midpoint" for every loss, because the jackknife vanishes together with a gain, and the interval
+    "stabilised" for means of losses. Others have "few".
+
+    "helps" means: this learner, when it learns from so many observations. A column without
+    information has a gain below 0, because learning it costs something; so such a column is hardly
+    ever said to help, and "undecided" does not mean that it is irrelevant. A likelihood-ratio test
+    asks whether there is any effect, and needs less than half of the observations.
+
+    `copies` is exact if the block is independent of the other columns. With `groups`, columns that
+    are constant within groups are permuted among groups, others within them.
+
+    Cost: `fits` times the number of blocks and one, and O(n^2) operations for each block.
+
+    References
+    ----------
+    B. D. Williamson, P. B. Gilbert, M. Carone, N. Simon (2021), Nonparametric variable importance
+    assessment using machine learning techniques. L. Mentch, S. Zhou (2022), Getting better from
+    worse: augmented bagging and a cautionary tale of variable importance.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> gains = uv.columns(
+    ...     X[50:], y[50:], "lda", {"sepals": X.columns[:2], "petals": X.columns[2:]}, rng=0
+    ... )
+    >>> gains.frame["finding"].to_dict()
+    {'sepals': 'undecided', 'petals': 'helps'}
+    """
+    started = time.perf_counter()
+    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+    plan = Blocks.of(X, blocks, base)
+    learners = plan.learners(learner)
+    generator, seed = make_generator(rng)
+    seed = int(generator.integers(2**32)) if seed is None else seed
+    asked: dict[str, Any] = {"pos_label": pos_label, "groups": groups, "backend": backend}
+    if groups is not None:
+        asked["group_weight"] = group_weight
+    chosen = chosen_loss(loss, scoring, metric)
+    problem = Problem.of(Reported(X), y, learners, loss=chosen, **asked)
+    drawn_copies = Copies.of(copies, plan.places, X, problem.sample.groups)
+    size = _checked_size(learn_size, problem)
+    options = _options(problem, size, fits)
+    own = {} if learn_size is None else {"learn_size": learn_size}
+    sign = (1 if base is None else -1) * (-1 if _rises(problem.metric) else 1)
+    named = {"loss": loss, "metric": metric, "scoring": scoring}
+    with hooks.parts_of_a_whole():
+        comparison = compare(
+            *(X, y, learners, TestSpec("ustatistic", own, options)),
+            **(named | asked),
+            alternative=alternative if sign > 0 else OTHER_SIDE[alternative],
+            correction="simultaneous",
+            baseline=0,
+            rng=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        of_copies = {}
+        if copies:
+            cls: Any = TESTS["ustatistic"]
+            run = {"rng": seed, "n_jobs": n_jobs, "progress": progress}
+            draws = {name: value for name, value in options.items() if name != "interval"}
+            with_block = {
+                block: next(iter(learners.values())) if base is None else added
+                for block, added in zip(plan.places, [*learners.values()][1:], strict=True)
+            }
+            of_copies = drawn_copies.pvalues(
+                cls.question_of(Reported(X), y, learner, **named, **asked),
+                with_block,
+                lambda question: cls.about(question, **own).fit(**draws, **run),
+                seed,
+            )
+    first = next(iter(comparison.results.values()))
+    common = [
+        note
+        for note in first.notes
+        # Their remedy is an option that is decided here.
+        if not note.startswith("Interval ")
+        and all(note in result.notes for result in comparison.results.values())
+    ]
+    n_copied_fits = len(of_copies) * (copies + 1) * 2 * options["n_pairs"]
+    gains = ColumnGains(
+        comparison=comparison,
+        learner=as_learner(learner).name,
+        blocks={name: plan.named(numbers) for name, numbers in plan.places.items()},
+        base=None if plan.base is None else plan.named(plan.base),
+        sign=sign,
+        copies=of_copies,
+        settings={
+            **comparison.settings,
+            "learn_size": first.settings["learn_size"],
+            "copies": copies,
+        },
+        notes=(*plan.notes(problem.sample, size), UNDECIDED, *dropped_note(n_dropped), *common),
+        n_fits=comparison.n_fits + n_copied_fits,
+        elapsed=time.perf_counter() - started,
+    )
+    hooks.announce_outcome(problem, gains)
+    return gains
+
+
+def _rises(metric: Metric) -> bool:
+    """Whether results are about values of which more is better."""
+    units = metric.units
+    return metric.greater_is_better if units is None else units.greater_is_better
+
+
+def _checked_size(learn_size: Any, problem: Problem) -> int:
+    """How many observations are learnt from; refused where costs of columns do not protect."""
+    most = problem.n_units // 2 - 1
+    size = most if learn_size is None else int(np.sum(learn_size))
+    if size > most:
+        raise ValueError(
+            f"{arg('learn_size')} must be at most n/2 - 1 = {most} here, got {size}: with larger "
+            "learning sets columns without information are called useful more often"
+        )
+    return size
+
+
+def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
+    """The options of the test: those of few fits unless all learners are jitted."""
+    fitting = problem.fitting(problem.learnt_rows(size)).learners.values()
+    if any(learner.backend != "jax" for learner in fitting):
+        return {"n_pairs": (fits or FEW) // 2, "variance": "few"}
+    metric, n_units = problem.metric, problem.n_units
+    n_pairs = (fits or MANY) // 2
+    in_memory = 64 * len(problem.learners) * n_units**2 <= MOST_BYTES
+    if metric.compares_pairs or n_units < FEW_OBS or not (in_memory and n_units <= MOST_UNITS):
+        return {"n_pairs": n_pairs, "variance": "jackknife"}
+    sloped = metric.is_mean and not metric.linearised and knows_slope(n_units, size)
+    stabilised = {"interval": "stabilised"} if sloped else {}
+    return {"n_pairs": n_pairs, "variance": "midpoint", **stabilised}

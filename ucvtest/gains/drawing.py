@@ -1,0 +1,57 @@
+"""Gains with their intervals in one picture."""
+
+import textwrap
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ucvtest.gains.result import ColumnGains
+from ucvtest.results.axes import (
+    CHOSEN,
+    GREY,
+    NULL,
+    PLAIN,
+    WARNING,
+    draw_interval,
+    frame_intervals,
+    label_intervals,
+)
+from ucvtest.results.wording import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = {"helps": CHOSEN, "costs": WARNING}
+"""Of findings; others are grey."""
+
+
+def size_of(gains: ColumnGains) -> tuple[float, float]:
+    """Width and height of the picture."""
+    return (7.2, 1.5 + 0.3 * len(gains.blocks))
+
+
+def draw(gains: ColumnGains, alpha: float, ax: "Axes") -> "Axes":
+    """Draw gains, the largest above; at 0 a block makes no difference."""
+    frame = gains.summary_frame(alpha).sort_values("gain", ascending=False, kind="stable")
+    intervals = list(zip(frame["conf_low"].tolist(), frame["conf_high"].tolist(), strict=True))
+    frame_intervals(ax, [0.0, *frame["gain"], *chain(*intervals)], len(frame), margin=0.08)
+    ax.axvline(0.0, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    for place, (gain, finding) in enumerate(
+        zip(frame["gain"].tolist(), frame["finding"].tolist(), strict=True)
+    ):
+        colour = COLOURS.get(finding, GREY)
+        draw_interval(ax, gain, intervals[place], -place, colour=colour, sizes=(2, 6, 5.5))
+    label_intervals(ax, frame["block"].tolist())
+    quantity = gains.comparison.settings["loss"]
+    label = (
+        f"gain in {quantity} when {gains.learner} learns from {gains.when}, {percent(1 - alpha)} "
+        "simultaneous intervals"
+    )
+    ax.set_xlabel(textwrap.fill(label, 56), **PLAIN)
+    title = "lost without a block" if gains.base is None else "gained on top of the base"
+    ax.set_title(
+        f"{title[0].upper()}{title[1:]}: blue helps, red costs, grey undecided",
+        loc="left",
+        fontsize="medium",
+        **PLAIN,
+    )
+    return ax

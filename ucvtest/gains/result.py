@@ -1,0 +1,312 @@
+"""The outcome of `columns`: what a learner gains by each block of columns."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ucvtest.common.notes import in_brief
+from ucvtest.comparison.comparison import Comparison
+from ucvtest.gains.blocks import MOST_LISTED
+from ucvtest.results.citations import papers_behind
+from ucvtest.results.result import TestResult
+from ucvtest.results.serialising import Saved
+from ucvtest.results.text_tables import Grid, Tables, number_column
+from ucvtest.results.wording import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ucvtest.results.summary_tables import TableSummary
+
+FINDINGS = {
+    "helps": ("helps this learner", "help this learner"),
+    "costs": ("costs it accuracy", "cost it accuracy"),
+    "undecided": ("is undecided", "are undecided"),
+    "not used": ("is not used", "are not used"),
+}
+"""What is found of one block, and of several, in the order in which it is told."""
+
+UNDECIDED = (
+    "Undecided does not mean irrelevant, and a gain below 0 is what learning a column without "
+    "information costs; helping means this learner when it learns from so many observations."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnGains(Saved):
+    """What predictions lose without blocks of columns, or gain by them: see `columns`.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The learners without each block and that with all columns, or those with each block and
+        that of the base.
+    learner : str
+        The learner inside of all of these.
+    blocks : mapping of str to tuple of str
+        The columns of each block.
+    base : tuple of str or None
+        The columns to which blocks were added; None where they were left out of all.
+    sign : {1, -1}
+        What makes a gain of the difference in `comparison`.
+    copies : mapping of str to float
+        p-values for "carries no information", by block, where they were asked for.
+    settings : mapping
+        All that is needed to repeat it on the same data.
+    notes : tuple of str
+    n_fits : int
+    elapsed : float
+        Seconds.
+    """
+
+    _result_kind: ClassVar[str] = "table of gains"
+
+    comparison: Comparison
+    learner: str
+    blocks: Mapping[str, tuple[str, ...]]
+    base: tuple[str, ...] | None
+    sign: int
+    copies: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    n_fits: int = 0
+    elapsed: float = math.nan
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(learner={self.learner!r}, blocks={list(self.blocks)})"
+
+    def __str__(self) -> str:
+        return self._tables(0.05).as_text()
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    @property
+    def results(self) -> Mapping[tuple[str, str, str], TestResult]:
+        """Those of the comparison, for `uv.cite`."""
+        return self.comparison.results
+
+    @property
+    def n_obs(self) -> int:
+        """Observations."""
+        return self.comparison.n_obs
+
+    @cached_property
+    def _first(self) -> TestResult:
+        return next(iter(self.results.values()))
+
+    @property
+    def when(self) -> str:
+        """From how many observations is learnt, in words."""
+        return self._first.estimand.partition("when learning from ")[2]
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """One row for each block, with simultaneous 95% intervals: see `summary_frame`."""
+        return self.summary_frame()
+
+    def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
+        """One row for each block.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of all intervals together.
+
+        Returns
+        -------
+        DataFrame
+            Columns block, columns (how many), without_block and with_block (the loss or score of
+            the learner), gain, se, conf_low, conf_high, pvalue, pvalue_adjusted, finding ("helps",
+            "costs", "undecided", "not used") and, with copies, pvalue_copies.
+        """
+        import pandas as pd
+
+        (own,) = (joined.own for joined in self.comparison.together.values())
+        intervals, adjusted = self.comparison.intervals(alpha), self.comparison.adjusted_pvalues
+        rows = []
+        for (block, columns), (key, result) in zip(
+            self.blocks.items(), self.results.items(), strict=True
+        ):
+            values = own[key[2]].estimate, own[key[1]].estimate
+            with_block, without = values if self.base is None else values[::-1]
+            # No prediction differed in any fit: there is nothing to estimate.
+            unused = result.estimate == 0 and not result.se > 0
+            low, high = sorted(self.sign * limit for limit in intervals[key])
+            if unused:
+                low = high = math.nan
+            found = "helps" if low > 0 else "costs" if high < 0 else "undecided"
+            rows.append(
+                {
+                    "block": block,
+                    "columns": len(columns),
+                    "without_block": without,
+                    "with_block": with_block,
+                    # Never -0.0.
+                    "gain": self.sign * result.estimate + 0.0,
+                    "se": result.se,
+                    "conf_low": low,
+                    "conf_high": high,
+                    "pvalue": 1.0 if unused else result.pvalue,
+                    "pvalue_adjusted": 1.0 if unused else adjusted[key],
+                    "finding": "not used" if unused else found,
+                    **({"pvalue_copies": self.copies[block]} if self.copies else {}),
+                }
+            )
+        return pd.DataFrame(rows)
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words, by simultaneous 95% intervals."""
+        return self.verdict_at()
+
+    def verdict_at(self, alpha: float = 0.05) -> str:
+        """The answer in words, at a level of all intervals together."""
+        frame = self.summary_frame(alpha)
+        clauses = []
+        for finding, (one, several) in FINDINGS.items():
+            names = frame.loc[frame["finding"] == finding, "block"].tolist()
+            if names:
+                clauses.append(f"{_joined(names)} {one if len(names) == 1 else several}")
+        added = ""
+        if self.base is not None:
+            added = f", on top of {_joined(self.base) if self.base else 'no column'}"
+        return f"When {self.learner} learns from {self.when}{added}: {'; '.join(clauses)}."
+
+    def summary(
+        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+    ) -> "TableSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of all intervals together.
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        notes : bool
+            Whether all notes are shown, or at most three lines of what a reader has to know.
+        """
+        from ucvtest.results.summary_tables import TableSummary
+
+        return TableSummary(self._tables(alpha, with_verdict=with_verdict, notes=notes))
+
+    def notes_in_brief(self) -> list[str]:
+        """The lines below the printed verdict: at most three notes, then how many more."""
+        return in_brief(self.notes)
+
+    def _tables(self, alpha: float, *, with_verdict: bool = True, notes: bool = True) -> Tables:
+        frame = self.summary_frame(alpha)
+        shown = ["block", "gain", "conf_low", "conf_high", "pvalue", "pvalue_adjusted"]
+        shown += [name for name in ("pvalue_copies", "finding") if name in frame]
+        columns = [
+            frame[name].tolist()
+            if name in ("block", "finding")
+            else number_column(frame[name].tolist(), 3 if name.startswith("pvalue") else None)
+            for name in shown
+        ]
+        titles = {"pvalue": "p-value", "pvalue_adjusted": "adjusted", "pvalue_copies": "copies"}
+        header = [titles.get(name, name.replace("conf_", "")) for name in shown]
+        return Tables(
+            "Which columns matter",
+            [("Learner", self.learner), ("Gain", self.in_words), ("Learnt from", self.when)],
+            [
+                ("Observations", str(self.n_obs)),
+                ("Model fits in all", str(self.n_fits)),
+                ("Intervals", f"{percent(1 - alpha)}, simultaneous"),
+                ("Loss or score", str(self.comparison.settings["loss"])),
+            ],
+            [Grid([list(row) for row in zip(*columns, strict=True)], header)],
+            self.verdict_at(alpha),
+            with_verdict=with_verdict,
+            notes=self.notes,
+            in_full=notes,
+        )
+
+    @property
+    def in_words(self) -> str:
+        """What a gain is."""
+        quantity = self.comparison.settings["loss"]
+        with_all = "with all columns" if self.base is None else "with the base and the block"
+        without = "without the block" if self.base is None else "of the base"
+        first, second = (
+            (without, with_all) if self._first.better == "lower" else (with_all, without)
+        )
+        return f"mean {quantity} {first} minus that {second}"
+
+    def methods_text(self) -> str:
+        """The analysis, in a paragraph for the methods section of a paper."""
+        keys = "; ".join(f"@{paper.key}" for paper in papers_behind([self._first]))
+        details = self._first.diagnostics
+        base = (
+            f", with the base {_joined(self.base) or 'of no column'}"
+            if self.base is not None
+            else ""
+        )
+        copies = ""
+        if self.copies:
+            copies = (
+                " That a block carries no information was tested by the rank of the predictions "
+                f"with it among those with {self.settings['copies']} permuted copies of it."
+            )
+        return (
+            f"What {self.learner} gains by {_joined(list(self.blocks))} ({self.in_words}"
+            f"{base}), when learning from {self.when}, was estimated by the U-statistic over pairs "
+            f"of random learning sets [{keys}], {self.n_fits} model fits in all, on {self.n_obs} "
+            f"observations. The variance estimate is {details.get('variance', '')!r}, the interval "
+            f"{details.get('interval', '')!r}; intervals are simultaneous, and p-values are "
+            f"adjusted step by step for all blocks.{copies} Computed by ucvtest "
+            f"{version('ucvtest')} [@ucvtest], random numbers from seed {self.settings['rng']}."
+        )
+
+    def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
+        """Draw gains with simultaneous intervals, the largest above.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        alpha : float
+            One minus the confidence level of all intervals together.
+        """
+        from ucvtest.gains.drawing import draw, size_of
+        from ucvtest.results.axes import known_axes
+
+        return draw(self, alpha, known_axes(ax, size_of(self)))
+
+    def save_plot(self, path: str | Path, *, alpha: float = 0.05, dpi: float = 150) -> None:
+        """Write what `plot` draws to a file, without a display and without pyplot."""
+        from ucvtest.gains.drawing import draw, size_of
+        from ucvtest.results.axes import save_figure
+
+        save_figure(lambda ax: draw(self, alpha, ax), path, size_of(self), dpi)
+
+    def _plain(self) -> dict[str, Any]:
+        return super()._plain() | {
+            "comparison": self.comparison.to_dict(),
+            "verdict": self.verdict,
+        }
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values({**data, "comparison": None})
+        base = values["base"]
+        return values | {
+            "comparison": Comparison.from_dict(data["comparison"]),
+            "blocks": {name: tuple(columns) for name, columns in values["blocks"].items()},
+            "base": None if base is None else tuple(base),
+            "notes": tuple(values["notes"]),
+        }
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Names in a sentence; of many the first ones."""
+    if len(names) > MOST_LISTED + 1:
+        names = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"]
+    *first_names, last = names or [""]
+    return f"{', '.join(first_names)} and {last}" if first_names else last
