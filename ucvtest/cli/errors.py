@@ -90,8 +90,10 @@ class ShellDoor(Door):
 
 
 COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
-    name: f"ucvtest {command}"
-    for name, command in {"compare": "compare", "plan": "plan", "select_model": "select"}.items()
+    "Ledger.open": "ucvtest ledger open",
+    "compare": "ucvtest compare",
+    "plan": "ucvtest plan",
+    "select_model": "ucvtest select",
 }
 """Commands by the functions that they call."""
 

@@ -68,7 +68,7 @@ class LedgerState:
     def _left(self) -> str:
         power = "" if self.power is None else f", power {self.power:.2f}"
         return (
-            f"{self.n_asks} asks, {self.n_promotions} promotions; {self.budget:.3g} of the budget "
+            f"Asks {self.n_asks}, promotions {self.n_promotions}; {self.budget:.3g} of the budget "
             f"of {self.alpha:g} left; next level {self.level:.3g}{power}; chain {self.chain[:12]}."
         )
 
