@@ -1,6 +1,7 @@
 """The MLflow evaluator "ucvtest", which says whether a model is better than a baseline."""
 
 import sys
+import time
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +18,7 @@ from mlflow.models.evaluation.artifacts import (
     TextEvaluationArtifact,
 )
 
-from ucvtest import Ledger, Losses, NoninferiorityResult, TestResult, hooks
+from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
 from ucvtest_mlflow.comparison import (
     Rows,
@@ -167,6 +168,9 @@ def _answer_of_ledger(
     rows: Rows, config: dict[str, Any], loss: Any, run_id: str
 ) -> EvaluationResult:
     """One bit and the budget, which are all that is logged."""
+    # Here, because MLflow imports every evaluator that is installed.
+    from ucvtest import Ledger, Losses
+
     metric, pos_label = config.get("metric"), config.get("pos_label")
     losses = Losses.from_predictions(
         rows.y, rows.by_name, loss=loss, metric=metric, groups=rows.groups, pos_label=pos_label
@@ -178,7 +182,8 @@ def _answer_of_ledger(
     metrics = {f"{FOLDER}.ledger/{name}": float(value) for name, value in numbers.items()}
     words = {"decision": answer.decision, "chain": answer.chain}
     tags = [RunTag(f"{FOLDER}.ledger.{name}", value) for name, value in words.items()]
-    logged = [Metric(name, value, 0, 0) for name, value in metrics.items()]
+    when = int(time.time() * 1000)
+    logged = [Metric(name, value, when, 0) for name, value in metrics.items()]
     MlflowClient().log_batch(run_id, metrics=logged, tags=tags)
     make: Any = EvaluationResult
     return make(metrics=metrics, artifacts={}, run_id=run_id)
