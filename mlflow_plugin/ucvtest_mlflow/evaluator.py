@@ -160,7 +160,7 @@ def _refuse_company(evaluators: Any) -> None:
         raise ValueError(
             f"the evaluator {', '.join(others)} logs numbers about these rows, such as the "
             "accuracy, and a ledger is valid only if nobody knows any: pass evaluators='ucvtest' "
-            "alone. What is logged already cannot be taken back: open a ledger with new rows"
+            "alone. Numbers that are logged already remain known: open a ledger with new rows"
         )
 
 

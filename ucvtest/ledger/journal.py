@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ucvtest.common.words import arg
+from ucvtest.common.words import arg, call
 
 START = "0" * 32
 """What the first line has in the place of a hash."""
@@ -67,10 +67,14 @@ class Journal:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Journal]:
+def locked(path: Path, *, new: bool = False) -> Iterator[Journal]:
     """The journal of a file, for one process at a time; a lock ends with its process."""
     from filelock import FileLock, Timeout
 
+    if not new and not path.exists():
+        raise ValueError(
+            f"there is no ledger {path}: open one by {call('Ledger.open')}, once for its rows"
+        )
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{arg('path')} {path}: the folder {path.parent} does not exist")
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ucvtest.common.checks import Level, check_format_version, check_number, named_options
-from ucvtest.common.words import arg, call
+from ucvtest.common.words import arg
 from ucvtest.ledger.journal import Journal, Line, locked
 from ucvtest.ledger.rows import Rows, as_text, hidden
 from ucvtest.losses.table import Losses
@@ -220,7 +220,7 @@ class Ledger:
             )
         content = rows.content(baseline or 0)
         opening: Line = {"n_obs": rows.n, "rows": rows.fingerprint, "baseline": rows.name(content)}
-        with locked(self.path) as journal:
+        with locked(self.path, new=True) as journal:
             if journal.lines:
                 raise ValueError(
                     f"{self.path} exists, and rows have one ledger: go on with it, or name another "
@@ -362,12 +362,7 @@ class _History:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        if not journal.lines:
-            raise ValueError(
-                f"{journal.path} has no ledger: open one by {call('Ledger.open')}, once for its "
-                "rows"
-            )
-        self.opening = journal.lines[0]
+        self.opening = journal.lines[0] if journal.lines else {}
         if self.opening.get("format") != FORMAT:
             raise ValueError(f"{journal.path} is not the file of a ledger: name another file")
         check_format_version(str(journal.path), self.opening.get("version"), VERSION)

@@ -20,9 +20,7 @@ from ucvtest.stats.swaps import row_swaps, sign_flips
 ERRORS = "zero_one"
 """The name of right and wrong answers, from wherever they come."""
 
-FAR_OUT = (
-    "a ledger needs p-values that are right at levels such as 1e-6, and those of the {} are not: {}"
-)
+FAR_OUT = "a ledger needs p-values that are right at 1e-6, and there are none of the {}: {}"
 T = "Student's t can be wrong there by a factor of hundreds"
 DELONG = "DeLong's was compared with simulations down to 1e-4 only, and promotions lead below"
 
@@ -144,9 +142,9 @@ class Rows:
             function, sign = losses.function_of_means, 1 if losses.greater_is_better else -1
             assert losses.target is not None
             target = losses.target.astype(int)
-            said = (np.abs(target - errors) for errors in (first, second))
+            labels = (np.abs(target - errors) for errors in (first, second))
             return row_swaps(
-                lambda cells: sign * function.value_and_gradient(cells)[0], target, *said
+                lambda cells: sign * function.value_and_gradient(cells)[0], target, *labels
             )
         if self.grouped:
             assert losses.groups is not None
