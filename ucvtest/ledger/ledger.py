@@ -316,14 +316,13 @@ class Ledger:
         -------
         LedgerState
         """
+        if difference is not None or discordant is not None:
+            check_number("discordant", discordant, low=0.0, high=1.0)
+            check_number("difference", difference, low=0.0, high=discordant or 0.0)
         with locked(self.path) as journal:
             state = _History(journal).state()
-        if difference is None and discordant is None:
+        if difference is None or discordant is None:
             return state
-        check_number("discordant", discordant, low=0.0, high=1.0)
-        assert discordant is not None
-        check_number("difference", difference, low=0.0, high=discordant)
-        assert difference is not None
         test = McNemar(discordant, math.nan, discordant, discordant)
         # The power at this level of the one-sided test is that of the two-sided test at twice it.
         power = test.power(state.n_obs, difference, 2 * state.level) if state.level else 0.0

@@ -94,11 +94,9 @@ class Rows:
 
     @property
     def labels(self) -> bytes:
-        """The true labels, numbered in the order in which they first appear."""
-        if self.losses.target is None:
-            return b""
-        _, first, number = np.unique(self.losses.target, return_index=True, return_inverse=True)
-        return bytes(np.argsort(np.argsort(first))[number].astype("<i8").tobytes())
+        """The numbers of the true labels."""
+        target = self.losses.target
+        return b"" if target is None else bytes(target.astype("<i8").tobytes())
 
     @property
     def fingerprint(self) -> str:
@@ -125,8 +123,8 @@ class Rows:
         if self.fingerprint != opening["rows"] or not (self.labels or same):
             column = "" if self.labels else ", with a column for the first baseline"
             raise ValueError(
-                f"these are not the {opening['n_obs']} rows, in the same order and groups, with "
-                f"which the ledger was opened: pass those{column}"
+                f"these are not the {opening['n_obs']} rows, in the same order and groups and with "
+                f"the same positive class, with which the ledger was opened: pass those{column}"
             )
         return self.labels or same[0]
 

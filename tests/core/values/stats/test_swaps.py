@@ -14,9 +14,7 @@ from ucvtest.stats.swaps import row_swaps, sign_flips
 RNG = np.random.default_rng(5)
 
 
-@pytest.mark.parametrize(
-    "sums", [[3, -1, 2, 0, 1], [1, 1, -1, 5], [-2, -2], [0, 0], [4, 3, 2, 1, 1]]
-)
+@pytest.mark.parametrize("sums", [[3, -1, 2, 0, 1], [1, 1, -1, 5], [-2, -2], [0, 0], [4, 3, 2, 1]])
 def test_sign_flips_of_clusters(sums):
     sums = np.array(sums)
     flipped = [np.dot(signs, sums) for signs in product((1, -1), repeat=len(sums))]
