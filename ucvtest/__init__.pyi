@@ -24,6 +24,9 @@ from ucvtest.data.survival_response import survival as survival
 from ucvtest.evaluation.evaluate import evaluate as evaluate
 from ucvtest.gains.columns import columns as columns
 from ucvtest.gains.result import ColumnGains as ColumnGains
+from ucvtest.ledger.ledger import GateAnswer as GateAnswer
+from ucvtest.ledger.ledger import Ledger as Ledger
+from ucvtest.ledger.ledger import LedgerState as LedgerState
 from ucvtest.losses.table import Losses as Losses
 from ucvtest.methods.classical.bayesian_t import BayesianTTest as BayesianTTest
 from ucvtest.methods.classical.conservative_z import ConservativeZTest as ConservativeZTest

@@ -1,6 +1,7 @@
 """The MLflow evaluator "ucvtest", which says whether a model is better than a baseline."""
 
 import sys
+import time
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from mlflow import MlflowClient
+from mlflow.entities import Metric, RunTag
 from mlflow.models.evaluation import EvaluationResult, ModelEvaluator
 from mlflow.models.evaluation.artifacts import (
     ImageEvaluationArtifact,
@@ -32,7 +34,7 @@ from ucvtest_mlflow.delivery import FOLDER, Logged, log_compared
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
 OURS = ("baseline", "baseline_model", "loss")
-OPTIONS = (*OURS, "metric", "pos_label", "alternative", "margin", "groups")
+OPTIONS = (*OURS, "metric", "pos_label", "alternative", "margin", "groups", "ledger", "stake")
 ARTIFACTS: dict[str, Any] = {
     "plot.png": ImageEvaluationArtifact,
     "summary.txt": TextEvaluationArtifact,
@@ -67,6 +69,12 @@ class UcvtestEvaluator(ModelEvaluator):
         By how much the model may be worse, in units of the loss or metric. The answer, as
         `TestResult.noninferiority` gives it, is logged and returned too; its metric
         ``noninferiority.pvalue`` is one for `mlflow.validate_evaluation_results`.
+    ledger : path, optional
+        The file of a `uv.Ledger` that was opened with these rows. Then nothing but its answer is
+        logged: the metrics ``ucvtest.ledger/passed``, ``asks`` and ``budget``, and the tags
+        ``ucvtest.ledger.decision`` and ``chain``. No other evaluator may see the rows.
+    stake : float, optional
+        The share of the ledger's budget to stake.
 
     Notes
     -----
@@ -113,12 +121,16 @@ class UcvtestEvaluator(ModelEvaluator):
             If there is no baseline, or predictions and loss do not fit together.
         """
         config = _checked(evaluator_config)
+        if config.get("ledger") is not None:
+            _refuse_company(sys._getframe(1).f_locals.get("evaluators", ()))
         other = loaded(config.get("baseline_model"))
         config = {**config, "baseline_model": other}
         metric = config.get("metric")
         default = "squared" if model_type == "regressor" else "zero_one"
         loss = config.get("loss", default if metric is None else None)
         rows = _rows(dataset, model, predictions, config, scores_for(loss, metric))
+        if config.get("ledger") is not None:
+            return _answer_of_ledger(rows, config, loss, run_id)
         try:
             result = compare_predictions(
                 rows,
@@ -139,6 +151,42 @@ class UcvtestEvaluator(ModelEvaluator):
         words = identity("model", own_id) | identity("baseline", getattr(other, "model_id", None))
         logged = log_compared(result, run_id, judged, words)
         return _as_evaluation(result, judged, logged)
+
+
+def _refuse_company(evaluators: Any) -> None:
+    """Refuse evaluators that log numbers about the rows of a ledger."""
+    others = [each.name for each in evaluators if each.name != "ucvtest"]
+    if others:
+        raise ValueError(
+            f"the evaluator {', '.join(others)} logs numbers about these rows, such as the "
+            "accuracy, and a ledger is valid only if nobody knows any: pass evaluators='ucvtest' "
+            "alone. Numbers that are logged already remain known: open a ledger with new rows"
+        )
+
+
+def _answer_of_ledger(
+    rows: Rows, config: dict[str, Any], loss: Any, run_id: str
+) -> EvaluationResult:
+    """One bit and the budget, which are all that is logged."""
+    # Here, because MLflow imports every evaluator that is installed.
+    from ucvtest import Ledger, Losses
+
+    metric, pos_label = config.get("metric"), config.get("pos_label")
+    losses = Losses.from_predictions(
+        rows.y, rows.by_name, loss=loss, metric=metric, groups=rows.groups, pos_label=pos_label
+    )
+    answer = Ledger(config["ledger"]).ask(
+        losses, 0, 1, margin=config.get("margin") or 0.0, stake=config.get("stake")
+    )
+    numbers = {"passed": answer.passed, "asks": answer.n_asks, "budget": answer.budget}
+    metrics = {f"{FOLDER}.ledger/{name}": float(value) for name, value in numbers.items()}
+    words = {"decision": answer.decision, "chain": answer.chain}
+    tags = [RunTag(f"{FOLDER}.ledger.{name}", value) for name, value in words.items()]
+    when = int(time.time() * 1000)
+    logged = [Metric(name, value, when, 0) for name, value in metrics.items()]
+    MlflowClient().log_batch(run_id, metrics=logged, tags=tags)
+    make: Any = EvaluationResult
+    return make(metrics=metrics, artifacts={}, run_id=run_id)
 
 
 def _not_tested(rows: Rows, metric: Any, reason: str, run_id: str) -> EvaluationResult:

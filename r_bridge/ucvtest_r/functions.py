@@ -160,6 +160,7 @@ def methods_text(result: uv.TestResult | uv.Comparison) -> list[str]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "autolog": autolog,
+    "ledger": lambda path, action, **given: getattr(uv.Ledger(path), action)(**given),
     # For vectors n1 downwards and n0 across.
     "critical_values": lambda **given: np.asarray(uv.codes.critical_values(**given)),
     "hypothesis_test": hypothesis_test,
@@ -341,6 +342,7 @@ TOLD: dict[str, Callable[[Any, float], Any]] = {
     "ColumnGains": _gains,
     "Comparison": _comparison,
     "DataFrame": lambda found, _: _columns(found),
+    "LedgerState": lambda found, _: found.to_dict(),
     "Losses": _losses,
     "ModelSelection": _selection,
     "SamplePlan": _plan,

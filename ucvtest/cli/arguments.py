@@ -20,7 +20,7 @@ from ucvtest.cli.errors import flag, one_line_errors
 from ucvtest.cli.names import complete_learner, complete_test
 from ucvtest.common import docstrings
 
-POSITIONAL = ("data", "file")
+POSITIONAL = ("path", "data", "file")
 """What is typed without an option."""
 
 TYPER_OPTIONS: dict[str, dict[str, Any]] = {

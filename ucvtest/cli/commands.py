@@ -16,6 +16,7 @@ from ucvtest.cli.compiled import keep_compiled_programs
 from ucvtest.cli.doctor import Doctor
 from ucvtest.cli.errors import Command, show_warning
 from ucvtest.cli.gate import Gate
+from ucvtest.cli.ledger import LEDGER_COMMANDS
 from ucvtest.cli.plan import Plan
 from ucvtest.cli.predictions import Predictions
 from ucvtest.cli.select import Select
@@ -99,6 +100,11 @@ def _group(
 
 for name, target in COMMANDS.items():
     app.command(name, cls=Command)(as_command(target))
+
+ledger_app = typer.Typer(rich_markup_mode=None)
+for name, target in LEDGER_COMMANDS.items():
+    ledger_app.command(name, cls=Command)(as_command(target))
+app.add_typer(ledger_app, name="ledger", help="The file of a gate that is asked often.")
 
 mlflow_app = typer.Typer(rich_markup_mode=None)
 mlflow_app.command("flush", cls=Command)(as_command(flush))

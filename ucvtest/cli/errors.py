@@ -89,12 +89,14 @@ class ShellDoor(Door):
         return f"column {key!s:.60}"
 
 
-COMMANDS = {"Losses.from_predictions": "ucvtest predictions", "survival": "--event"} | {
-    name: f"ucvtest {command}"
-    for name, command in {
-        **{name: name for name in ("columns", "compare", "plan")},
-        "select_model": "select",
-    }.items()
+COMMANDS = {
+    "Losses.from_predictions": "ucvtest predictions",
+    "survival": "--event",
+    "Ledger.open": "ucvtest ledger open",
+    "columns": "ucvtest columns",
+    "compare": "ucvtest compare",
+    "plan": "ucvtest plan",
+    "select_model": "ucvtest select",
 }
 """Commands by the functions that they call."""
 

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import (
+    AtLeast,
     Level,
     at_least,
     check_number,
@@ -29,7 +30,7 @@ from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.planning.curve import Curve, curve_tests, fits_of_curves, learning_curve
 from ucvtest.planning.drawing import pictures_of
-from ucvtest.planning.fixed_rules import predictor_of_rules
+from ucvtest.planning.fixed_rules import McNemar, predictor_of_rules
 from ucvtest.planning.pilot import (
     Pilot,
     checked_tests,
@@ -41,6 +42,7 @@ from ucvtest.planning.pilot import (
 from ucvtest.planning.predictors import LEAST_OBS, Predictor
 from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.results.result import TestResult
+from ucvtest.stats.stakes import planned_level
 
 MOST_OBS = 10_000_000
 N_ROWS = 12
@@ -68,6 +70,10 @@ SHRUNK = COMPONENTS + (
 UNSHRUNK = COMPONENTS + (
     "; effects of single observations are assumed to be at least 40% of the jackknife (15% for "
     "AUCs, for metrics of labels such as F1, and for errors of groups)."
+)
+LEDGER = (
+    "A ledger has {asks} asks of equal levels until the next promotion, if the first stakes "
+    "1/{asks} of the budget, and the k-th last one 1/k."
 )
 QUICKER = "learners by short names, such as 'lda', are quicker"
 PILOT_BAND = Note(
@@ -119,6 +125,8 @@ def plan(
     n_pilots: int | None = None,
     rng: int | np.random.Generator | None = None,
     metric: Any = None,
+    asks: Annotated[int, AtLeast(1, 10**6)] | None = None,
+    promotions: Annotated[int, AtLeast(0, 10**6)] | None = None,
 ) -> SamplePlan:
     r"""Predict from a pilot how many observations a comparison, or an estimate, needs.
 
@@ -157,6 +165,10 @@ def plan(
     metric : str or metric, optional
         Instead of a loss, a metric that is not a mean of losses, such as "f1" or "r2": see
         `Losses.from_predictions`. Losses as `X` that keep predictions are scored by it.
+    asks, promotions : int, optional
+        Plan a `Ledger` for error rates of fixed rules: the power is that of the last of these asks,
+        after these promotions. Its levels are equal if the k-th last ask before the next promotion
+        stakes 1/k of the budget.
 
     Returns
     -------
@@ -233,12 +245,14 @@ def plan(
     if isinstance(X, Losses):
         _refuse_arguments(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
         scored = X if metric is None else X.about(metric)
+        last_ask = None if asks is promotions is None else (asks or 1, promotions or 0)
         sample_plan = replace(
-            _plan_for_rules(scored, learner, other, goal, requested),
+            _plan_for_rules(scored, learner, other, goal, requested, last_ask),
             elapsed=time.perf_counter() - started,
         )
         hooks.announce_outcome(None, sample_plan)
         return sample_plan
+    _refuse_arguments(asks=asks, promotions=promotions)
     if isinstance(X, TestResult):
         raise ValueError(
             f"{arg('X')} is the result of a test, but a plan needs data: pass {arg('X')} and y of "
@@ -308,7 +322,12 @@ def _simulated_pilot(
 
 
 def _plan_for_rules(
-    losses: Losses, learner: Any, other: Any, goal: _Goal, requested: tuple[int, ...]
+    losses: Losses,
+    learner: Any,
+    other: Any,
+    goal: _Goal,
+    requested: tuple[int, ...],
+    last_ask: tuple[int, int] | None,
 ) -> SamplePlan:
     if losses.design.learns:
         raise ValueError(
@@ -346,8 +365,20 @@ def _plan_for_rules(
         "n_fits": 0,
         "test": type(predictor).__name__,
     }
-    planned_sizes = _PlannedSizes.of(predictor, goal, requested, losses.design.n_obs)
     notes = ("Rules are fixed: nothing is learnt, and n is the size of the test set.", PILOT_BAND)
+    if last_ask is not None:
+        if goal.name != "difference" or not isinstance(predictor, McNemar):
+            raise ValueError(
+                f"{arg('asks')} and {arg('promotions')} plan a ledger for the difference of two "
+                f"error rates: pass {arg('difference')} and losses {arg('loss', 'zero_one')}"
+            )
+        asks, promotions = last_ask
+        level, between = planned_level(goal.alpha, asks, promotions)
+        settings |= {"asks": asks, "promotions": promotions, "level": level}
+        # One-sided tests have the power of two-sided ones at twice their level.
+        goal = replace(goal, alpha=2 * level)
+        notes = (LEDGER.format(asks=between), *notes)
+    planned_sizes = _PlannedSizes.of(predictor, goal, requested, losses.design.n_obs)
     return planned_sizes.plan(estimate, settings, (), notes)
 
 

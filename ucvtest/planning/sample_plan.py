@@ -215,10 +215,13 @@ def goal_in_words(plan: SamplePlan) -> str:
     """The goal in words."""
     if plan.goal == "width":
         return f"a {percent(1 - plan.alpha)} interval of width {plan.value:g}"
-    return (
-        f"{percent(plan.power)} power at a {plan.goal} of {plan.value:g} ({percent(plan.alpha)} "
-        "level)"
-    )
+    level, settings = f"{percent(plan.alpha)} level", plan.settings
+    if "asks" in settings:
+        asks, promotions = settings["asks"], settings["promotions"]
+        level = (
+            f"ask {asks} of a ledger after {promotions} promotions, level {settings['level']:.3g}"
+        )
+    return f"{percent(plan.power)} power at a {plan.goal} of {plan.value:g} ({level})"
 
 
 def verdict(plan: SamplePlan) -> str:

@@ -826,6 +826,39 @@ OF_PREDICTIONS = [
 RESULT = uv.HoldOutTest.from_losses(rules()).fit()
 JOINT = uv.compare_losses(rules("auc"), ["delong"], correction="simultaneous")
 
+LEDGER = uv.Ledger("none.jsonl")
+ASK = "gate rules.csv --target y --ledger none.jsonl --margin"
+
+# fmt: off
+OF_LEDGERS = [
+    ROW("loss", "AUC", "Take right-or-wrong answers",
+        lambda: LEDGER.ask(rules("auc")), f"{ASK} 0 --scores p,q --loss auc"),
+    ROW("loss", "log loss", "such as F1",
+        lambda: LEDGER.ask(rules("log")), f"{ASK} 0 --scores p,q --loss log"),
+    ROW("loss", "R2", "such as F1",
+        lambda: LEDGER.ask(judged("r2", AMOUNTS, RULES)),
+        "gate rules.csv --target x --scores p,q --metric r2 --margin 0 --ledger none.jsonl"),
+    ROW("groups", "F1", "Take right-or-wrong answers",
+        lambda: LEDGER.ask(judged("f1", groups=GROUPS)),
+        f"{ASK} 0 --scores a,b --metric f1 --groups group"),
+    ROW("margin", "got 0.02", "ask whether the new model is better",
+        lambda: LEDGER.ask(rules(groups=GROUPS), margin=0.02),
+        f"{ASK} 0.02 --scores a,b --groups group"),
+    ROW("margin", "got 0.02", "ask whether the new model is better",
+        lambda: LEDGER.ask(judged("f1"), margin=0.02), f"{ASK} 0.02 --scores a,b --metric f1"),
+    ROW("margin", "got -0.1", "between 0 and 1",
+        lambda: LEDGER.ask(rules(), margin=-0.1), f"{ASK} -0.1 --scores a,b"),
+    ROW("stake", "got 0", "use 0.05",
+        lambda: LEDGER.ask(rules(), stake=0), f"{ASK} 0 --scores a,b --stake 0"),
+    ROW("models", "in folds", "predictions for such rows", lambda: LEDGER.ask(in_folds())),
+    ROW("ledger", "none.jsonl", "open one", lambda: LEDGER.ask(rules())),
+    ROW("baseline", "a, b", "name the model in use", lambda: LEDGER.open(rules())),
+    ROW("discordant", "got None", "between 0 and 1", lambda: LEDGER.show(0.1)),
+    ROW("asks", "error rates", "difference",
+        lambda: uv.plan(rules("auc"), difference=0.05, asks=3)),
+]
+# fmt: on
+
 # fmt: off
 OF_ANSWERS = [
     ROW("alpha", "got 1.5", "between 0 and 1",
@@ -874,6 +907,7 @@ EVERYWHERE = [
     *OF_COMPARISONS,
     *OF_PLANS,
     *OF_PREDICTIONS,
+    *OF_LEDGERS,
     *OF_ANSWERS,
 ]
 """What callers of Python and R ask, and where a row has a command, those of the shell."""
@@ -1262,6 +1296,9 @@ IN_SHELL_ALONE = [
     ("repeat", "", "without --fold", f"predictions {GIVEN} a --repeat fold"),
     ("sep", "ab", "one character", f"predictions {GIVEN} a --sep ab"),
     ("plot", "a.doc", ".png", f"{MADE} --plot a.doc"),
+    ("report", "", "prints no number", f"{ASK} 0 --scores a,b --report a.html"),
+    ("stake", "", "leave it out", f"gate {GIVEN} a,b --margin 0.1 --stake 0.3"),
+    ("scores", "a,b", "alone", "ledger open none.jsonl rules.csv --target y --scores a,b"),
     ("report", "a.pdf", ".html", f"{MADE} --report a.pdf"),
     ("json", "none/a.json", "does not exist", f"{MADE} --json none/a.json"),
     ("alpha", "0.6", "below 0.5", f"gate {GIVEN} a,b --margin 0.1 --alpha 0.6"),

@@ -20,6 +20,7 @@ from sklearn.svm import LinearSVC
 
 import ucvtest as uv
 from tests.core.doors.questions import OF_RULES, OfRules, expected
+from tests.support import ledgers
 from tests.support.metric_table import TABLE
 from tests.support.paths import ROOT
 from ucvtest import UcvtestWarning
@@ -455,3 +456,42 @@ def test_targets_that_do_not_fit_the_models(
     config = {name: value for name, value in asked.items() if name not in ("third", "y")}
     with pytest.raises(ValueError, match=message):
         evaluate(rows, {"baseline_model": logged["old"]} | config, model=logged["new"])
+
+
+@pytest.mark.seconds(20, reason="evaluates four times")
+def test_the_answers_of_a_ledger(client: MlflowClient, tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.jsonl"
+    uv.Ledger(path).open(uv.Losses.from_predictions("y", ledgers.TABLE[["y", "old"]]), stake=0.2)
+    options: dict[str, Any] = {}
+    asks = zip(
+        ("old", "old", "new"),
+        ledgers.ASKS.items(),
+        ledgers.answers_in_python(tmp_path),
+        strict=True,
+    )
+    for baseline, (name, margin), (decision, budget) in asks:
+        config = {"baseline": baseline, "margin": margin, "ledger": str(path)}
+        options = {
+            "data": ledgers.TABLE[["y", name, baseline]],
+            "predictions": name,
+            "targets": "y",
+            "model_type": "classifier",
+            "evaluator_config": {"ucvtest": config, "default": {"log_explainer": False}},
+        }
+        alone = options | {"evaluator_config": config}
+        with mlflow.start_run(run_name="gate") as run:
+            found = mlflow.models.evaluate(evaluators="ucvtest", **alone).metrics
+        assert set(found) == {f"ucvtest.ledger/{word}" for word in ("passed", "asks", "budget")}
+        assert found["ucvtest.ledger/passed"] == (decision == "pass")
+        assert found["ucvtest.ledger/budget"] == budget
+        logged = client.get_run(run.info.run_id).data
+        assert logged.metrics == found
+        assert logged.tags["ucvtest.ledger.decision"] == decision
+        assert logged.tags["ucvtest.ledger.chain"] == uv.Ledger(path).show().chain
+        assert not client.list_artifacts(run.info.run_id)
+    both = {"evaluators": ["ucvtest", "default"], **options}
+    with (
+        mlflow.start_run(run_name="gate"),
+        pytest.raises(ValueError, match="evaluators='ucvtest' alone"),
+    ):
+        mlflow.models.evaluate(**both)

@@ -1,0 +1,1 @@
+"""What a gate that is asked often promotes."""
