@@ -58,9 +58,10 @@ def numbers_by_answers(
     if not differ.any():
         return None
     # In front, where words come from, are two that differ.
-    front = places[int(np.argmax(differ))].tolist()
+    first, other = places[int(np.argmax(differ))].tolist()
     answers = [
-        analyse(PairsOfLearners(losses, *front, places[rows])) for rows in _parts(losses, places)
+        analyse(PairsOfLearners(losses, first, other, places[rows]))
+        for rows in _parts(losses, places)
     ]
     answer = answers[0]
     by_rule = answer.pivot is not None or answer.pvalue is not None
