@@ -12,7 +12,7 @@ from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, reworded
 from ucvtest.common.words import excerpt
 from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
-from ucvtest.inference.notes import POSITIVE_CLASS, is_reuse_note
+from ucvtest.inference.notes import POSITIVE_CLASS, REUSED
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
@@ -516,7 +516,7 @@ def _notes_of(comparison: Comparison, test: str) -> list[str]:
     """What a test notes of every pair, or of every one of a learner, and that there is more."""
     by_pair = {
         # The list of fits says more.
-        tuple(pair): [note for note in result.notes if not is_reuse_note(note)]
+        tuple(pair): [note for note in result.notes if not note.startswith(REUSED)]
         for (test_of_result, *pair), result in comparison.shown_results.items()
         if test_of_result == test
     }

@@ -100,11 +100,6 @@ def bias_notes(bias: float, se: float) -> list[str]:
     return [Note(text, f"The estimate has an expected bias of {bias:.2g}, {share}.")]
 
 
-def is_reuse_note(note: str) -> bool:
-    """Whether it is the note of a question on given losses; results keep notes as text alone."""
-    return note.startswith(REUSED)
-
-
 NEW_ROW: Mapping[GroupWeight, str] = {
     "group": "at a random row of a new cluster",
     "row": "at a new row, clusters weighted by their size",

@@ -125,12 +125,6 @@ def counts_pairs_twice(metric: Metric, design: Design) -> bool:
     return metric.compares_pairs and design.n_resamples > 1
 
 
-def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    """Errors (L, T) of predicted classes (L, T); half-way to the true class is half an error."""
-    below, above = np.floor(predictions), np.ceil(predictions)
-    return ((below != target) * 1.0 + (above != target)) / 2
-
-
 ABOUT_CLASSES = (CLASSES, ORDERED, OUTSIDE)
 """The settings that functions of means need."""
 

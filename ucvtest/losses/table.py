@@ -31,7 +31,6 @@ from ucvtest.losses.from_sklearn import from_sklearn
 from ucvtest.losses.linearised import (
     ABOUT_CLASSES,
     about_class,
-    errors_of_labels,
     fields_of,
     function_of,
     parts_of,
@@ -408,7 +407,9 @@ class Losses(Saved):
         assert self.predictions is not None
         target, units = self.tested_target, loss.units
         if loss.output == "label":
-            values = errors_of_labels(target, self.predictions)
+            # Half-way to the true class is half an error.
+            below, above = np.floor(self.predictions), np.ceil(self.predictions)
+            values = ((below != target) * 1.0 + (above != target)) / 2
         else:
             sample = Sample(np.empty((len(target), 0)), target, None, None)
             everywhere = np.ones(self.predictions.shape, dtype=bool)

@@ -73,11 +73,6 @@ class Paper:
             text = text.replace(code, sign)
         return text.replace("{", "").replace("}", "")
 
-    def used_by(self, result: TestResult) -> str | None:
-        """The parts of the paper that a result rests on; None for nothing of it."""
-        parts_used = [use["where"] for use in self.behind if _conditions_hold(use, result)]
-        return "; ".join(parts_used) if parts_used else None
-
 
 @dataclass(frozen=True)
 class Citations:
@@ -167,7 +162,7 @@ def papers_behind(results: Iterable[TestResult]) -> tuple[Paper, ...]:
     return tuple(
         paper
         for paper in all_papers()
-        if any(paper.used_by(result) is not None for result in results)
+        if any(_conditions_hold(use, result) for result in results for use in paper.behind)
     )
 
 

@@ -139,13 +139,11 @@ def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 
 
 def _line(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    if layer.mark == "broken":
+        style["linestyle"] = (0, (2, 2))
     # A line through one point would be invisible.
     marker = "o" if len(layer.x) == 1 else None
     ax.plot(layer.x, layer.y, linewidth=1.8, marker=marker, **style)
-
-
-def _broken(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
-    _line(ax, layer, {"linestyle": (0, (2, 2)), **style})
 
 
 def _area(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
@@ -169,7 +167,7 @@ def _lines_across_axes(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
     "bars": _bars,
     "line": _line,
-    "broken": _broken,
+    "broken": _line,
     "area": _area,
     "points": _points,
     "vertical": _lines_across_axes,

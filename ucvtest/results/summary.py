@@ -26,9 +26,10 @@ from ucvtest.results.text_tables import (
     number_text,
 )
 from ucvtest.results.wording import (
+    LEVEL,
     direction,
     is_studentised,
-    notes_at,
+    limit_notes,
     percent,
     verdict,
 )
@@ -224,7 +225,10 @@ def statistic_note(result: TestResult) -> str:
 
 def all_notes(result: TestResult, alpha: float) -> list[str]:
     """The notes of the result, and what a reader needs to know of the numbers shown."""
-    notes, about_statistic = [*notes_at(result, alpha)], statistic_note(result)
+    # Its limits at another level than 95% may need other notes.
+    at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
+    notes = [*result.notes, *(note for note in at_level if note not in result.notes)]
+    about_statistic = statistic_note(result)
     if not about_statistic:
         return notes
     # A rule that was chosen has a note of its own on interval and test; a ratio has no choice.

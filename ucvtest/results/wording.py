@@ -329,9 +329,3 @@ def limit_notes(result: TestResult, alpha: float) -> list[str]:
             "corrected for bias may."
         )
     return notes
-
-
-def notes_at(result: TestResult, alpha: float) -> tuple[str, ...]:
-    """The notes of a result, with those on its limits at another level than 95%."""
-    notes_at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
-    return (*result.notes, *(note for note in notes_at_level if note not in result.notes))

@@ -55,8 +55,9 @@ def reference_of(df: float) -> str:
 
 def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
     """p-value of a studentised statistic; NaN without a statistic or a reference."""
-    if reference_distribution(reference, df) is None:
+    if reference not in ("normal", "t"):
         return math.nan
+    # NaN with no degrees of freedom.
     return float(wald_pvalues(statistic, reference, df, alternative))
 
 

@@ -213,7 +213,8 @@ def shares_of_rules(
             observed.values[None], clusters, hypothesis.null_value
         )
         n_effective = float(numbers[0])
-        difference = replace(rules, estimate=float(rules.estimate[0]), se=float(rules.se[0]))
+        (moved,), (se,) = np.asarray(rules.estimate).tolist(), np.asarray(rules.se).tolist()
+        difference = replace(rules, estimate=moved, se=se)
     else:
         n_effective = rule.n_effective(TABLE_ALPHA / 2)
         kinds = {"korn graubard": replace(rule, score=False), "wilson": replace(rule, score=True)}

@@ -6,7 +6,6 @@ Each number is what the test of that pair alone gives, but for rounding.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import marks_rows, share_differences
 from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts, tails
-from ucvtest.stats.influence import Influence
 from ucvtest.stats.interval_rules import ChangedUnits
 from ucvtest.stats.melded import lower_ends
 from ucvtest.stats.wald import Alternative, reference_of, wald_interval, wald_pvalues
@@ -60,9 +58,10 @@ def numbers_by_answers(
     if not differ.any():
         return None
     # In front, where words come from, are two that differ.
-    front = places[int(np.argmax(differ))].tolist()
+    first, other = places[int(np.argmax(differ))].tolist()
     answers = [
-        analyse(PairsOfLearners(losses, *front, places[rows])) for rows in _parts(losses, places)
+        analyse(PairsOfLearners(losses, first, other, places[rows]))
+        for rows in _parts(losses, places)
     ]
     answer = answers[0]
     by_rule = answer.pivot is not None or answer.pvalue is not None
@@ -109,7 +108,7 @@ def numbers_of_shares(
     if not marks_rows(losses, clusters):
         return None
     hypothesis, df = question.hypothesis, clusters.n_groups - 1.0
-    estimate, variance, moved, se = of_differences(losses, places, partial(shares_by, clusters))
+    estimate, variance, moved, se = shares_of_pairs(losses, places, clusters)
     statistic = (moved - hypothesis.null_value) / se
     numbers = PairNumbers(
         *(estimate, np.sqrt(variance), statistic),
@@ -121,10 +120,16 @@ def numbers_of_shares(
     return _reported(question, numbers)
 
 
-def shares_by(clusters: Clusters, differences: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Means of differences and their variances; the same with observations added, and errors."""
-    means, _, rules = share_differences(differences, clusters)
-    return means.estimates, means.variances, np.asarray(rules.estimate), np.asarray(rules.se)
+def shares_of_pairs(
+    losses: Losses, places: np.ndarray, clusters: Clusters
+) -> tuple[np.ndarray, ...]:
+    """Estimates (M,) and their variances; the same with observations added, and errors."""
+    values, parts = losses.known_values, []
+    for rows in _parts(losses, places):
+        first, other = places[rows].T
+        means, _, rules = share_differences(values[first] - values[other], clusters)
+        parts.append((means.estimates, means.variances, rules.estimate, rules.se))
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | None:
@@ -133,7 +138,6 @@ def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | Non
     values = losses.known_values
     if (values % 1 != 0).any():
         return None
-    estimate, variance = of_differences(losses, places, mean_and_variance)
     n_obs = values.shape[1]
     errs = (values > 0).astype(float)
     jointly = errs @ errs.T
@@ -142,24 +146,21 @@ def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | Non
     )
     counts = counts.astype(int)
     distinct, place_of = np.unique(counts, axis=0, return_inverse=True)
-    alternative = question.hypothesis.alternative
+    first, second = counts.T
+    # Differences are 1, 0 and -1.
+    estimate, alternative = (first - second) / n_obs, question.hypothesis.alternative
+    squares = first + second - n_obs * estimate**2
     pvalues = [PairedCounts(b, c, n_obs).pvalue(0.0, alternative) for b, c in distinct.tolist()]
     numbers = PairNumbers(
         estimate,
-        np.sqrt(variance),
-        counts[:, 0],
+        np.sqrt(squares / (n_obs - 1) / n_obs),
+        first,
         np.array(pvalues)[place_of.ravel()],
         np.full(len(places), np.nan),
         np.ones(len(places), dtype=bool),
-        CountsOfPairs(counts[:, 0], counts[:, 1], n_obs),
+        CountsOfPairs(first, second, n_obs),
     )
     return _reported(question, numbers)
-
-
-def mean_and_variance(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of differences (m, n): their means, and the variances of these."""
-    means = Influence.of_means(differences)
-    return means.estimates, means.variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,18 +214,6 @@ def of_plain_means(question: Question) -> bool:
         and not question.weighted
         and not question.metric.linearised
     )
-
-
-def of_differences(
-    losses: Losses, places: np.ndarray, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]
-) -> tuple[np.ndarray, ...]:
-    """Arrays (M,) from a function of differences (m, n) of losses, some at a time."""
-    values = losses.known_values
-    parts = [
-        function(values[first] - values[other])
-        for first, other in (places[rows].T for rows in _parts(losses, places))
-    ]
-    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def _parts(losses: Losses, places: np.ndarray) -> list[slice]:

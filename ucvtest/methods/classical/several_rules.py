@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from ucvtest.data.groups import Clusters
 from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.error_rates import marks_rows
-from ucvtest.methods.classical.many_pairs import of_differences, shares_by
+from ucvtest.methods.classical.many_pairs import shares_of_pairs
 from ucvtest.methods.classical.ranks_of_rules import influence_on_ranks, is_of_ranks
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
@@ -45,7 +44,7 @@ def _shares_in_pairs(losses: Losses, clusters: Clusters) -> tuple[np.ndarray, np
     n_learners = len(losses.learners)
     statistics, errors = np.zeros((2, n_learners, n_learners))
     places = np.stack(np.triu_indices(n_learners, 1), axis=1)
-    *_, moved, se = of_differences(losses, places, partial(shares_by, clusters))
+    *_, moved, se = shares_of_pairs(losses, places, clusters)
     first, second = places.T
     statistics[first, second], statistics[second, first] = moved / se, -moved / se
     errors[first, second] = errors[second, first] = se
