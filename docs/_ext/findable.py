@@ -47,6 +47,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "start/u-statistic": ("u-statistic", "u statistic"),
     "tutorials/anything-to-learn": ("better than chance", "signal", "leave-pair-out"),
     "tutorials/auc": ("auc", "roc auc", "small sample"),
+    "tutorials/ask-again": ("ledger", "reused holdout", "adaptive", "many asks", "alpha spending"),
     "tutorials/curves": ("roc curve", "calibration curve", "decision curve", "precision-recall"),
     "tutorials/fit-once": (
         "cross-validation",

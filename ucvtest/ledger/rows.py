@@ -33,7 +33,7 @@ class Rows:
     ----------
     losses : Losses
     metric : str
-        The name of what is compared.
+        The name of the loss or metric.
     errors : ndarray of bool, shape (L, n)
     """
 

@@ -365,7 +365,10 @@ def _plan_for_rules(
         "n_fits": 0,
         "test": type(predictor).__name__,
     }
-    notes = ("Rules are fixed: nothing is learnt, and n is the size of the test set.", PILOT_BAND)
+    notes: tuple[str, ...] = (
+        "Rules are fixed: nothing is learnt, and n is the size of the test set.",
+        PILOT_BAND,
+    )
     if last_ask is not None:
         if goal.name != "difference" or not isinstance(predictor, McNemar):
             raise ValueError(

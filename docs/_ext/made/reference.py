@@ -42,6 +42,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Several tests, several learners": ("compare", "compare_losses", "TestSpec"),
     "Losses that exist": ("evaluate", "Losses", "Loss", "survival"),
+    "Gates": ("Ledger", "LedgerState", "GateAnswer"),
     "Which test, how many observations": (
         "advise",
         "Advice",

@@ -25,6 +25,7 @@ STUDIES = (
     "intervals/metrics_of_learners_in_short",
     "intervals/right_or_wrong",
     "intervals/weighted_errors",
+    "ledger/lives",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

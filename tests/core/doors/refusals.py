@@ -907,8 +907,8 @@ EVERYWHERE = [
     *OF_COMPARISONS,
     *OF_PLANS,
     *OF_PREDICTIONS,
-    *OF_LEDGERS,
     *OF_ANSWERS,
+    *OF_LEDGERS,
 ]
 """What callers of Python and R ask, and where a row has a command, those of the shell."""
 
