@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +11,15 @@ from ucvtest.common.execution import Execution
 from ucvtest.common.words import place
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fit_requests import Batch, FitRequests
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.slow_fits import Pace, announce_rest
-from ucvtest.evaluation.workers import BY_CLASS, ChunkedFits
+from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 from ucvtest.learners.restricted import seen_by
+
+if TYPE_CHECKING:
+    from ucvtest.evaluation.jitted_batches import JittedBatch
 
 
 class Evaluator:
@@ -31,6 +35,7 @@ class Evaluator:
     """Learning sets so far."""
     one_class_fits: int
     """Those with a single class."""
+    _batch: "JittedBatch | SplitBatch"
 
     def __init__(
         self,
@@ -47,7 +52,6 @@ class Evaluator:
         self._sample = sample
         self._learner = learner
         self._output: Output = output
-        self._batch: Batch
         if isinstance(learner, JittedLearner | TranslatedLearner):
             # Imports JAX, which all other learners do without.
             from ucvtest.evaluation.jitted_batches import JittedBatch, TranslatedBatch
@@ -57,7 +61,7 @@ class Evaluator:
             else:
                 self._batch = TranslatedBatch(sample, learner, output, self._execution)
         elif isinstance(learner, SplitLearner):
-            self._batch = ChunkedFits(sample, learner, output, self._execution)
+            self._batch = SplitBatch(sample, learner, output, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is not a JittedLearner, TranslatedLearner or "
@@ -81,14 +85,14 @@ class Evaluator:
     def at_once(self, *, labelings: bool = False) -> int:
         """Fits that take no longer than one: a call of jitted fits has that number in any case."""
         batch = self._batch
-        if isinstance(batch, ChunkedFits):
+        if isinstance(batch, SplitBatch):
             return 1
         return (batch.most_labelings if labelings else batch.size) or 1
 
     @property
     def n_workers(self) -> int:
         """Fits that are done at the same time, where they are not jitted."""
-        return self._batch.n_workers if isinstance(self._batch, ChunkedFits) else 1
+        return self._batch.n_workers if isinstance(self._batch, SplitBatch) else 1
 
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
         """Learn on every learning set and predict the observations tested with it: NaN for others.

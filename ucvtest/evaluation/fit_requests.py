@@ -1,11 +1,9 @@
-"""Fits that are asked for, row by row, and how a learner predicts some of them at a time."""
+"""Fits that are asked for, row by row."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
-
-from ucvtest.learners.base import Predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +40,3 @@ class FitRequests:
             None if self.labels is None else self.labels[index],
             self.may_fail,
         )
-
-
-class Batch(Protocol):
-    """How a learner predicts some learning sets at a time."""
-
-    size: int | None
-    """Most learning sets at a time; None for all."""
-    n_devices: int
-    """Devices that can do batches at the same time."""
-
-    @property
-    def most_labelings(self) -> int | None:
-        """The same as `size` for labelings of one learning set."""
-
-    def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """Values (R, n); those of untested observations are undefined."""

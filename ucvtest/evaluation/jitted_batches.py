@@ -39,7 +39,7 @@ class JittedBatch:
         return self._learner.labelings_per_call(self._sample)
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """See `Batch`."""
+        """Values (R, n); those of untested observations are undefined."""
         with on_device(device):
             # A second device gets what all fits share when there is work for it.
             if device not in self._states:
@@ -69,7 +69,7 @@ class TranslatedBatch(JittedBatch):
         self._signed = learner.signed_score and output == "score"
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """See `Batch`."""
+        """See `JittedBatch`."""
         predictions = super().predict(fits, device)
         values, ties, failed = predictions.values, Counter(predictions.ties), predictions.failed
         if self._signed:
@@ -81,7 +81,7 @@ class TranslatedBatch(JittedBatch):
             if len(rows):
                 # What comes from JAX is read-only.
                 values = values.copy()
-                refitted = self._original.predict(fits.rows(rows), device)
+                refitted = self._original.fit(fits.rows(rows))
                 values[rows], failed = refitted.values, refitted.failed
         return Predictions(values, ties, failed)
 

@@ -5,7 +5,7 @@ A test asks for losses row by row of its design, and need not know which of the 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -22,6 +22,9 @@ from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
+
+SILENT = Execution.of(0, None, None)
+"""Of losses that are given: nobody asks how far they are."""
 
 LossesAndFailures = tuple[list[np.ndarray], dict[int, list[FailedFit]]]
 
@@ -50,6 +53,8 @@ class LossSource(ABC):
     """Whether a learner is fitted to one learning set at a time, which may take long."""
     n_workers: int = 1
     """Fits of such a learner that are done at the same time."""
+    execution: Execution = SILENT
+    """How fits are run, and how far they are."""
     pairs: Any = None
     """What became of the pairs of learning sets of such learners, where a test draws pairs."""
 
@@ -57,15 +62,6 @@ class LossSource(ABC):
     def counts(self) -> dict[str, int]:
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
-
-    def announce_total(self, n_fits: int) -> None:  # noqa: B027  (given losses take no time)
-        """Be told how many fits will be asked for, so that the time left can be told."""
-
-    def update_eta(self, n_fits: int) -> None:  # noqa: B027
-        """Be told how many they will be as far as can be seen, which progress bars show."""
-
-    def show(self, answer_so_far: Callable[[], str]) -> None:  # noqa: B027
-        """Be told how to find the answer so far, which progress bars show."""
 
     @abstractmethod
     def losses_and_failures(
@@ -103,24 +99,12 @@ class FittedLosses(LossSource):
             Evaluator(problem.sample, learner, problem.output, execution)
             for learner in problem.learners.values()
         ]
-        self._execution = execution
+        self.execution = execution
         self.one_by_one = not all(evaluator.jitted for evaluator in self._evaluators)
         self.n_workers = max(evaluator.n_workers for evaluator in self._evaluators)
         self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
-
-    def announce_total(self, n_fits: int) -> None:
-        """See `LossSource`."""
-        self._execution.announce_total(n_fits)
-
-    def update_eta(self, n_fits: int) -> None:
-        """See `LossSource`."""
-        self._execution.update_eta(n_fits)
-
-    def show(self, answer_so_far: Callable[[], str]) -> None:
-        """See `LossSource`."""
-        self._execution.show(answer_so_far)
 
     def losses_and_failures(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True

@@ -37,7 +37,13 @@ SPLITS_PER_TASK = 256
 
 
 class SplitBatch:
-    """Fits of one learning set at a time, shared out to joblib's workers."""
+    """Fits of one learning set at a time, shared out to joblib's workers in chunks of some seconds.
+
+    How long they take decides the size of the chunks and nothing else. Known predictions are not
+    fitted again.
+    """
+
+    n_devices = 1
 
     def __init__(
         self, sample: Sample, learner: SplitLearner, output: Output, execution: Execution
@@ -47,10 +53,10 @@ class SplitBatch:
         self._output: Output = output
         self._execution = execution
         self.size = self.most_labelings = execution.batch_size
-        self.n_devices = 1
         self._seen: set[int] = set()
-        self.workers_were_ready = False
-        """Whether whoever did the last fits had done some before."""
+        self._workers_were_ready = False
+        self._chunk_size = 0
+        self._pace = Pace()
 
     @property
     def n_workers(self) -> int:
@@ -61,59 +67,8 @@ class SplitBatch:
             return 1
         return int(effective_n_jobs(self._execution.n_jobs))
 
-    def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """See `Batch`."""
-        return self.fit(fits, self.workers())
-
-    def fit(self, fits: FitRequests, workers: "Parallel") -> Predictions:
-        """The predictions of some workers."""
-        from joblib import delayed
-
-        fit = delayed(_fit_splits)
-        quietly = self._learner.quietly
-        caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door(), quietly))
-        # Set here for threads, which share limits and filters, and again in every worker process.
-        with ONE_BLAS_THREAD, quietly():
-            worker_results = workers(
-                fit(self._learner, self._sample, self._output, fits.rows(task), caller)
-                for task in _tasks(len(fits), self.n_workers)
-            )
-        workers_now = {worker for _, worker, _ in worker_results}
-        self.workers_were_ready = workers_now <= self._seen
-        self._seen |= workers_now
-        values = np.concatenate([values for values, _, _ in worker_results])
-        failed = {
-            split: error
-            for _, _, split_errors in worker_results
-            for split, error in split_errors.items()
-        }
-        return Predictions(values, Counter(), failed)
-
-    def workers(self) -> "Parallel":
-        """Who fits; as a context, for several calls: Ray starts processes for each context."""
-        from joblib import Parallel
-
-        if self._learner.calling_thread_only:
-            return Parallel(n_jobs=1, backend="sequential")
-        return Parallel(n_jobs=self._execution.n_jobs, pre_dispatch="all")
-
-
-class ChunkedFits(SplitBatch):
-    """The same in chunks of some seconds each.
-
-    How long they take decides the size of the chunks and nothing else. Known predictions are not
-    fitted again.
-    """
-
-    def __init__(
-        self, sample: Sample, learner: SplitLearner, output: Output, execution: Execution
-    ) -> None:
-        super().__init__(sample, learner, output, execution)
-        self._chunk_size = 0
-        self._pace = Pace()
-
-    def predict(self, fits: FitRequests, device: int) -> Predictions:
-        """See `Batch`."""
+    def predict(self, fits: FitRequests, device: int = 0) -> Predictions:
+        """Values (R, n); those of untested observations are undefined."""
         learner, output, progress = self._learner, self._output, self._execution.progress
         values = np.full(_shape(learner, self._sample, output, fits.testing), np.nan)
         missing, known = np.arange(len(fits)), progress.known_fits
@@ -122,7 +77,7 @@ class ChunkedFits(SplitBatch):
             missing = known.fill_known(values, learner, output, fits)
             self._execution.count_fits(len(fits) - len(missing))
         self._chunk_size = max(self._chunk_size, self.n_workers)
-        with self.workers() if len(missing) else nullcontext() as workers:
+        with self._workers() if len(missing) else nullcontext() as workers:
             while len(missing):
                 size = -(-len(missing) // max(1, round(len(missing) / self._chunk_size)))
                 rows, missing = missing[:size], missing[size:]
@@ -138,13 +93,45 @@ class ChunkedFits(SplitBatch):
                 self._execution.count_fits(len(rows))
                 # What starts workers, imports or compiles says little of the others, unless it is
                 # long.
-                if self.workers_were_ready or is_long(seconds):
+                if self._workers_were_ready or is_long(seconds):
                     self._pace.add(seconds, len(rows))
                 announce_rest(progress, self._pace, learner.name, one_by_one=True)
                 # Workers idle at the end of each chunk: few small ones.
                 if seconds < CHUNK_SECONDS:
                     self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
         return Predictions(values, Counter(), failed)
+
+    def fit(self, fits: FitRequests, workers: "Parallel | None" = None) -> Predictions:
+        """Fit all at once, where nothing is known, kept or counted."""
+        from joblib import delayed
+
+        fit = delayed(_fit_splits)
+        quietly = self._learner.quietly
+        caller = _Caller(os.getpid(), (*hooks.worker_contexts(), same_door(), quietly))
+        # Set here for threads, which share limits and filters, and again in every worker process.
+        with ONE_BLAS_THREAD, quietly():
+            worker_results = (workers or self._workers())(
+                fit(self._learner, self._sample, self._output, fits.rows(task), caller)
+                for task in _tasks(len(fits), self.n_workers)
+            )
+        workers_now = {worker for _, worker, _ in worker_results}
+        self._workers_were_ready = workers_now <= self._seen
+        self._seen |= workers_now
+        values = np.concatenate([values for values, _, _ in worker_results])
+        failed = {
+            split: error
+            for _, _, split_errors in worker_results
+            for split, error in split_errors.items()
+        }
+        return Predictions(values, Counter(), failed)
+
+    def _workers(self) -> "Parallel":
+        """Who fits; as a context, for several calls: Ray starts processes for each context."""
+        from joblib import Parallel
+
+        if self._learner.calling_thread_only:
+            return Parallel(n_jobs=1, backend="sequential")
+        return Parallel(n_jobs=self._execution.n_jobs, pre_dispatch="all")
 
 
 def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:

@@ -145,7 +145,7 @@ class OneByOne:
                 [values[rows] for values in learner_losses], learning[rows], draw[rows]
             )
         if self.answer is not None and self.rounds.enough:
-            self.source.show(self.answer)
+            self.source.execution.show(self.answer)
 
     @property
     def notes(self) -> list[str]:

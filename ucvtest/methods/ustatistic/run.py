@@ -538,14 +538,14 @@ def _collect(
         number = options.n_pairs_of_few(stages.n_learners)
     if isinstance(number, int):
         parts = in_parts(number, stages.part)
-        source.announce_total(sum(map(stages.fits, parts)))
+        source.execution.announce_total(sum(map(stages.fits, parts)))
         _draw(sampler, sums, stages, parts)
         return True
     n_pairs = size = stages.first
     while True:
         _draw(sampler, sums, stages, in_parts(size, stages.part))
         error_ratio, n_fits = excess(), source.n_fits
-        source.update_eta(options.fits_left(error_ratio, n_fits))
+        source.execution.update_eta(options.fits_left(error_ratio, n_fits))
         size = 0 if error_ratio <= 1 else stages.following(n_pairs, n_fits, error_ratio)
         if size <= 0:
             return error_ratio <= 1
