@@ -330,7 +330,7 @@ def _gains(gains: Any, level: float) -> dict[str, Any]:
         "gain": f"{gains.in_words}, when learning from {gains.when}",
         "conf_level": level,
         "verdict": gains.verdict_at(1 - level),
-        "lines": gains.notes_in_brief(),
+        "notes": list(gains.notes),
         "json": gains.to_json(),
     }
 

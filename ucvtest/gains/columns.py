@@ -2,31 +2,29 @@
 
 import time
 from os import PathLike
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import AtLeast, named_options
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.execution import make_generator
 from ucvtest.common.words import arg
 from ucvtest.comparison.compare import compare
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.data.missing import complete_rows, dropped_note
 from ucvtest.data.rows import Reported
 from ucvtest.evaluation.problem import Problem
 from ucvtest.gains.blocks import Blocks
-from ucvtest.gains.copies import Copies
+from ucvtest.gains.copies import check_copies, pvalue_of_rank
 from ucvtest.gains.result import UNDECIDED, ColumnGains
+from ucvtest.inference.arguments import OfData, Run, spelled_out
 from ucvtest.kernels.ustatistic.rows import MOST_UNITS
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.methods.registry import TESTS
 from ucvtest.methods.ustatistic.interval import knows_slope
 from ucvtest.methods.ustatistic.simultaneous import MOST_BYTES
 from ucvtest.methods.ustatistic.sizes import FEW_OBS
-from ucvtest.metrics.base import Metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
@@ -35,7 +33,15 @@ MANY, FEW = 1000, 20
 a share of itself, so that no tolerance could end the draws."""
 
 
-@named_options
+class Asked(OfData, Run, total=False):
+    """What a test of the gains is asked, and how fits are run."""
+
+    loss: Any
+    metric: Any
+    alternative: Annotated[Alternative, "two-sided"]
+
+
+@spelled_out
 def columns(
     X: Any,
     y: Any,
@@ -46,19 +52,8 @@ def columns(
     copies: Annotated[int, AtLeast(0)] = 0,
     fits: Annotated[int, AtLeast(8)] | None = None,
     learn_size: Any = None,
-    loss: Any = None,
-    metric: Any = None,
-    scoring: Any = None,
-    alternative: Alternative = "two-sided",
-    pos_label: Any = None,
-    groups: Any = None,
-    group_weight: GroupWeight = "group",
-    backend: Backend = "auto",
-    rng: int | np.random.Generator | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    missing: Missing = "raise",
+    **asked: Unpack[Asked],
 ) -> ColumnGains:
     """Tell what predictions would lose without a block of columns, or gain by it.
 
@@ -144,58 +139,59 @@ def columns(
     {'sepals': 'undecided', 'petals': 'helps'}
     """
     started = time.perf_counter()
-    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+    run = {name: asked.pop(name) for name in Run.__annotations__ if name in asked}
+    named = {name: asked.pop(name, None) for name in ("loss", "metric", "scoring")}
+    alternative = asked.pop("alternative", "two-sided")
+    X, y, groups, n_dropped = complete_rows(
+        X, y, asked.get("groups"), asked.pop("missing", "raise")
+    )
     plan = Blocks.of(X, blocks, base)
-    learners = plan.learners(learner)
-    generator, seed = make_generator(rng)
-    seed = int(generator.integers(2**32)) if seed is None else seed
-    asked: dict[str, Any] = {"pos_label": pos_label, "groups": groups, "backend": backend}
-    if groups is not None:
-        asked["group_weight"] = group_weight
-    chosen = chosen_loss(loss, scoring, metric)
-    problem = Problem.of(Reported(X), y, learners, loss=chosen, **asked)
-    drawn_copies = Copies.of(copies, plan.places, X, problem.sample.groups)
-    size = _checked_size(learn_size, problem)
+    learners, data = plan.learners(learner), asked | {"groups": groups}
+    generator, seed = make_generator(run.get("rng"))
+    run["rng"] = seed = int(generator.integers(2**32)) if seed is None else seed
+    chosen = chosen_loss(named["loss"], named["scoring"], named["metric"])
+    problem = Problem.of(Reported(X), y, learners, loss=chosen, **data)
+    clusters, metric = problem.sample.groups, problem.metric
+    among_groups = [
+        check_copies(copies, block, X, own, clusters) if copies else False
+        for block, own in plan.places.items()
+    ]
+    size, constructor = _checked_size(learn_size, problem)
     options = _options(problem, size, fits)
-    own = {} if learn_size is None else {"learn_size": learn_size}
-    sign = (1 if base is None else -1) * (-1 if _rises(problem.metric) else 1)
-    named = {"loss": loss, "metric": metric, "scoring": scoring}
+    rises = metric.greater_is_better if metric.units is None else metric.units.greater_is_better
+    sign = (1 if base is None else -1) * (-1 if rises else 1)
     with hooks.parts_of_a_whole():
         comparison = compare(
-            *(X, y, learners, TestSpec("ustatistic", own, options)),
-            **(named | asked),
+            *(X, y, learners, TestSpec("ustatistic", constructor, options)),
+            **(named | data | run),
             alternative=alternative if sign > 0 else OTHER_SIDE[alternative],
             correction="simultaneous",
             baseline=0,
-            rng=seed,
-            n_jobs=n_jobs,
-            progress=progress,
             checkpoint=checkpoint,
         )
         of_copies = {}
         if copies:
             cls: Any = TESTS["ustatistic"]
-            run = {"rng": seed, "n_jobs": n_jobs, "progress": progress}
             draws = {name: value for name, value in options.items() if name != "interval"}
-            with_block = {
-                block: next(iter(learners.values())) if base is None else added
-                for block, added in zip(plan.places, [*learners.values()][1:], strict=True)
-            }
-            of_copies = drawn_copies.pvalues(
-                cls.question_of(Reported(X), y, learner, **named, **asked),
-                with_block,
-                lambda question: cls.about(question, **own).fit(**draws, **run),
-                seed,
-            )
-    first = next(iter(comparison.results.values()))
+            question = cls.question_of(Reported(X), y, learner, **named, **data)
+            all_columns, *with_block = learners.values()
+            for number, (block, own) in enumerate(plan.places.items()):
+                seen = all_columns if base is None else with_block[number]
+                of_copies[block] = pvalue_of_rank(
+                    question.with_learners({block: seen}),
+                    lambda asked_now: cls.about(asked_now, **constructor).fit(**draws, **run),
+                    copies,
+                    own,
+                    among_groups[number],
+                    np.random.default_rng([seed, number]),
+                )
+    results = [*comparison.results.values()]
+    # The remedy of notes on intervals is an option that is decided here.
     common = [
         note
-        for note in first.notes
-        # Their remedy is an option that is decided here.
-        if not note.startswith("Interval ")
-        and all(note in result.notes for result in comparison.results.values())
+        for note in results[0].notes
+        if all(note in result.notes for result in results) and not note.startswith("Interval ")
     ]
-    n_copied_fits = len(of_copies) * (copies + 1) * 2 * options["n_pairs"]
     gains = ColumnGains(
         comparison=comparison,
         learner=as_learner(learner).name,
@@ -203,35 +199,27 @@ def columns(
         base=None if plan.base is None else plan.named(plan.base),
         sign=sign,
         copies=of_copies,
-        settings={
-            **comparison.settings,
-            "learn_size": first.settings["learn_size"],
-            "copies": copies,
-        },
+        settings={**comparison.settings, **results[0].settings, "copies": copies},
         notes=(*plan.notes(problem.sample, size), UNDECIDED, *dropped_note(n_dropped), *common),
-        n_fits=comparison.n_fits + n_copied_fits,
+        n_fits=comparison.n_fits + len(of_copies) * (copies + 1) * 2 * options["n_pairs"],
         elapsed=time.perf_counter() - started,
     )
     hooks.announce_outcome(problem, gains)
     return gains
 
 
-def _rises(metric: Metric) -> bool:
-    """Whether results are about values of which more is better."""
-    units = metric.units
-    return metric.greater_is_better if units is None else units.greater_is_better
-
-
-def _checked_size(learn_size: Any, problem: Problem) -> int:
-    """How many observations are learnt from; refused where costs of columns do not protect."""
+def _checked_size(learn_size: Any, problem: Problem) -> tuple[int, dict[str, Any]]:
+    """How many are learnt from, and the argument; refused where costs of columns do not protect."""
     most = problem.n_units // 2 - 1
-    size = most if learn_size is None else int(np.sum(learn_size))
+    if learn_size is None:
+        return most, {}
+    size = int(np.sum(learn_size))
     if size > most:
         raise ValueError(
             f"{arg('learn_size')} must be at most n/2 - 1 = {most} here, got {size}: with larger "
             "learning sets columns without information are called useful more often"
         )
-    return size
+    return size, {"learn_size": learn_size}
 
 
 def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
@@ -239,11 +227,9 @@ def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
     fitting = problem.fitting(problem.learnt_rows(size)).learners.values()
     if any(learner.backend != "jax" for learner in fitting):
         return {"n_pairs": (fits or FEW) // 2, "variance": "few"}
-    metric, n_units = problem.metric, problem.n_units
-    n_pairs = (fits or MANY) // 2
+    metric, n_units, options = problem.metric, problem.n_units, {"n_pairs": (fits or MANY) // 2}
     in_memory = 64 * len(problem.learners) * n_units**2 <= MOST_BYTES
-    if metric.compares_pairs or n_units < FEW_OBS or not (in_memory and n_units <= MOST_UNITS):
-        return {"n_pairs": n_pairs, "variance": "jackknife"}
+    if metric.compares_pairs or not (in_memory and FEW_OBS <= n_units <= MOST_UNITS):
+        return {**options, "variance": "jackknife"}
     sloped = metric.is_mean and not metric.linearised and knows_slope(n_units, size)
-    stabilised = {"interval": "stabilised"} if sloped else {}
-    return {"n_pairs": n_pairs, "variance": "midpoint", **stabilised}
+    return {**options, "variance": "midpoint", **({"interval": "stabilised"} if sloped else {})}

@@ -41,17 +41,10 @@ def draw(gains: ColumnGains, alpha: float, ax: "Axes") -> "Axes":
         colour = COLOURS.get(finding, GREY)
         draw_interval(ax, gain, intervals[place], -place, colour=colour, sizes=(2, 6, 5.5))
     label_intervals(ax, frame["block"].tolist())
-    quantity = gains.comparison.settings["loss"]
     label = (
-        f"gain in {quantity} when {gains.learner} learns from {gains.when}, {percent(1 - alpha)} "
-        "simultaneous intervals"
+        f"gain in {gains.settings['loss']} when {gains.learner} learns from {gains.when}, "
+        f"{percent(1 - alpha)} simultaneous intervals"
     )
     ax.set_xlabel(textwrap.fill(label, 56), **PLAIN)
-    title = "lost without a block" if gains.base is None else "gained on top of the base"
-    ax.set_title(
-        f"{title[0].upper()}{title[1:]}: blue helps, red costs, grey undecided",
-        loc="left",
-        fontsize="medium",
-        **PLAIN,
-    )
+    ax.set_title("blue helps, red costs, grey undecided", loc="left", fontsize="medium")
     return ax

@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from ucvtest.common.notes import in_brief
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.gains.blocks import MOST_LISTED
-from ucvtest.results.citations import papers_behind
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved
 from ucvtest.results.text_tables import Grid, Tables, number_column
@@ -30,6 +30,24 @@ FINDINGS = {
     "not used": ("is not used", "are not used"),
 }
 """What is found of one block, and of several, in the order in which it is told."""
+
+FOUND = ("not used", "helps", "costs")
+
+COLUMNS = (
+    *("block", "columns", "without_block", "with_block", "gain", "se", "conf_low", "conf_high"),
+    *("pvalue", "pvalue_adjusted", "finding"),
+)
+"""Of frames, in this order."""
+
+TITLES = {
+    "gain": "gain",
+    "conf_low": "low",
+    "conf_high": "high",
+    "pvalue": "p-value",
+    "pvalue_adjusted": "adjusted",
+    "pvalue_copies": "copies",
+}
+"""Of the columns that summaries show."""
 
 UNDECIDED = (
     "Undecided does not mean irrelevant, and a gain below 0 is what learning a column without "
@@ -125,40 +143,29 @@ class ColumnGains(Saved):
             the learner), gain, se, conf_low, conf_high, pvalue, pvalue_adjusted, finding ("helps",
             "costs", "undecided", "not used") and, with copies, pvalue_copies.
         """
-        import pandas as pd
-
         (own,) = (joined.own for joined in self.comparison.together.values())
-        intervals, adjusted = self.comparison.intervals(alpha), self.comparison.adjusted_pvalues
-        rows = []
-        for (block, columns), (key, result) in zip(
-            self.blocks.items(), self.results.items(), strict=True
-        ):
-            values = own[key[2]].estimate, own[key[1]].estimate
-            with_block, without = values if self.base is None else values[::-1]
-            # No prediction differed in any fit: there is nothing to estimate.
-            unused = result.estimate == 0 and not result.se > 0
-            low, high = sorted(self.sign * limit for limit in intervals[key])
-            if unused:
-                low = high = math.nan
-            found = "helps" if low > 0 else "costs" if high < 0 else "undecided"
-            rows.append(
-                {
-                    "block": block,
-                    "columns": len(columns),
-                    "without_block": without,
-                    "with_block": with_block,
-                    # Never -0.0.
-                    "gain": self.sign * result.estimate + 0.0,
-                    "se": result.se,
-                    "conf_low": low,
-                    "conf_high": high,
-                    "pvalue": 1.0 if unused else result.pvalue,
-                    "pvalue_adjusted": 1.0 if unused else adjusted[key],
-                    "finding": "not used" if unused else found,
-                    **({"pvalue_copies": self.copies[block]} if self.copies else {}),
-                }
-            )
-        return pd.DataFrame(rows)
+        frame = self.comparison.summary_frame(alpha)
+        limits = np.sort(self.sign * frame[["conf_low", "conf_high"]].to_numpy(), axis=1)
+        # No prediction differed in any fit: there is nothing to estimate.
+        unused = ((frame["estimate"] == 0) & ~(frame["se"] > 0)).to_numpy()
+        low, high = np.where(unused, math.nan, limits.T)
+        values = [[own[name].estimate for name in frame[place]] for place in ("learner", "other")]
+        without, with_block = values if self.base is None else values[::-1]
+        gains = frame.assign(
+            block=[*self.blocks],
+            columns=[len(columns) for columns in self.blocks.values()],
+            without_block=without,
+            with_block=with_block,
+            # Never -0.0.
+            gain=self.sign * frame["estimate"] + 0.0,
+            conf_low=low,
+            conf_high=high,
+            pvalue=frame["pvalue"].where(~unused, 1.0),
+            pvalue_adjusted=frame["pvalue_adjusted"].where(~unused, 1.0),
+            finding=np.select([unused, low > 0, high < 0], [*FOUND], "undecided"),
+            **({"pvalue_copies": list(self.copies.values())} if self.copies else {}),
+        )
+        return gains[[*COLUMNS, *(["pvalue_copies"] if self.copies else [])]]
 
     @property
     def verdict(self) -> str:
@@ -200,18 +207,14 @@ class ColumnGains(Saved):
         """The lines below the printed verdict: at most three notes, then how many more."""
         return in_brief(self.notes)
 
-    def _tables(self, alpha: float, *, with_verdict: bool = True, notes: bool = True) -> Tables:
+    def _tables(self, alpha: float, *, with_verdict: bool = True, notes: bool = False) -> Tables:
         frame = self.summary_frame(alpha)
-        shown = ["block", "gain", "conf_low", "conf_high", "pvalue", "pvalue_adjusted"]
-        shown += [name for name in ("pvalue_copies", "finding") if name in frame]
-        columns = [
-            frame[name].tolist()
-            if name in ("block", "finding")
-            else number_column(frame[name].tolist(), 3 if name.startswith("pvalue") else None)
-            for name in shown
-        ]
-        titles = {"pvalue": "p-value", "pvalue_adjusted": "adjusted", "pvalue_copies": "copies"}
-        header = [titles.get(name, name.replace("conf_", "")) for name in shown]
+        cells = {"": frame["block"].tolist()}
+        for name, title in TITLES.items():
+            if name in frame:
+                decimals = 3 if name.startswith("pvalue") else None
+                cells[title] = number_column(frame[name].tolist(), decimals)
+        cells["finding"] = frame["finding"].tolist()
         return Tables(
             "Which columns matter",
             [("Learner", self.learner), ("Gain", self.in_words), ("Learnt from", self.when)],
@@ -219,9 +222,9 @@ class ColumnGains(Saved):
                 ("Observations", str(self.n_obs)),
                 ("Model fits in all", str(self.n_fits)),
                 ("Intervals", f"{percent(1 - alpha)}, simultaneous"),
-                ("Loss or score", str(self.comparison.settings["loss"])),
+                ("Loss or score", str(self.settings["loss"])),
             ],
-            [Grid([list(row) for row in zip(*columns, strict=True)], header)],
+            [Grid([list(row) for row in zip(*cells.values(), strict=True)], [*cells])],
             self.verdict_at(alpha),
             with_verdict=with_verdict,
             notes=self.notes,
@@ -231,7 +234,7 @@ class ColumnGains(Saved):
     @property
     def in_words(self) -> str:
         """What a gain is."""
-        quantity = self.comparison.settings["loss"]
+        quantity = self.settings["loss"]
         with_all = "with all columns" if self.base is None else "with the base and the block"
         without = "without the block" if self.base is None else "of the base"
         first, second = (
@@ -241,27 +244,17 @@ class ColumnGains(Saved):
 
     def methods_text(self) -> str:
         """The analysis, in a paragraph for the methods section of a paper."""
-        keys = "; ".join(f"@{paper.key}" for paper in papers_behind([self._first]))
-        details = self._first.diagnostics
-        base = (
-            f", with the base {_joined(self.base) or 'of no column'}"
-            if self.base is not None
-            else ""
-        )
         copies = ""
         if self.copies:
             copies = (
-                " That a block carries no information was tested by the rank of the predictions "
-                f"with it among those with {self.settings['copies']} permuted copies of it."
+                " That a block carries no information was tested by the rank of its predictions "
+                f"among those with {self.settings['copies']} permuted copies in its place."
             )
         return (
-            f"What {self.learner} gains by {_joined(list(self.blocks))} ({self.in_words}"
-            f"{base}), when learning from {self.when}, was estimated by the U-statistic over pairs "
-            f"of random learning sets [{keys}], {self.n_fits} model fits in all, on {self.n_obs} "
-            f"observations. The variance estimate is {details.get('variance', '')!r}, the interval "
-            f"{details.get('interval', '')!r}; intervals are simultaneous, and p-values are "
-            f"adjusted step by step for all blocks.{copies} Computed by ucvtest "
-            f"{version('ucvtest')} [@ucvtest], random numbers from seed {self.settings['rng']}."
+            f"The gain of a block of columns is the {self.in_words}, here of {self.learner} and "
+            f"{_joined([*self.blocks])}; all learners had the same learning sets, intervals are "
+            f"simultaneous, and p-values are adjusted step by step.{copies} Of the first block: "
+            f"{self._first.methods_text()}"
         )
 
     def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":

@@ -38,7 +38,8 @@ column_gains.default <- function(x, y, learner, blocks = NULL, base = NULL, copi
   if (is.null(names(blocks)))
     names(blocks) <- vapply(blocks, function(names) paste(names, collapse = " + "), "")
   blocks <- lapply(blocks, columns_of, argument = "blocks")
-  fields <- ask_of_data("columns")
+  fields <- without(ask_of_data("columns"), "labels")
+  fields$table <- as.data.frame(fields$table)
   structure(fields, class = "ucvtest_gains")
 }
 
@@ -55,7 +56,7 @@ print.ucvtest_gains <- function(x, digits = max(3L, getOption("digits") - 3L), .
   cat("\n\tGains of columns\n\ndata:  ", x$data.name, "\ngain:  ", x$gain, "\n\n", sep = "")
   stats::printCoefmat(shown, digits, cs.ind = 2:4, tst.ind = integer(), has.Pvalue = TRUE,
                       P.values = TRUE, na.print = "", ...)
-  cat("\n", paste(strwrap(c(x$verdict, unlist(x$lines)), exdent = 2), collapse = "\n"), "\n\n",
+  cat("\n", paste(strwrap(c(x$verdict, x$notes), exdent = 2), collapse = "\n"), "\n\n",
       sep = "")
   invisible(x)
 }
