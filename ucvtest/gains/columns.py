@@ -227,7 +227,11 @@ def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
     fitting = problem.fitting(problem.learnt_rows(size)).learners.values()
     if any(learner.backend != "jax" for learner in fitting):
         return {"n_pairs": (fits or FEW) // 2, "variance": "few"}
-    metric, n_units, options = problem.metric, problem.n_units, {"n_pairs": (fits or MANY) // 2}
+    metric, n_units = problem.metric, problem.n_units
+    least_fits = 4 * n_units if metric.ranks_pairs else 0
+    if fits is not None and fits < least_fits:
+        raise ValueError(f"{arg('fits')} must be at least {least_fits} for an AUC, got {fits}")
+    options = {"n_pairs": (fits or max(MANY, least_fits)) // 2}
     in_memory = 64 * len(problem.learners) * n_units**2 <= MOST_BYTES
     if metric.compares_pairs or not (in_memory and FEW_OBS <= n_units <= MOST_UNITS):
         return {**options, "variance": "jackknife"}

@@ -311,15 +311,24 @@ class JoinedAucs(JoinedMany):
         """See `Joined`."""
         assert isinstance(self.sizes, AucSizes)
         estimates = AucEstimates.of(self.sums, self.sizes, places, converged=self.converged)
+        if len(places) == 2:
+            estimates = replace(estimates, estimate=self._with_floor(estimates.estimate))
         return (
             estimates
             if estimates.no_variance is None
             else replace(estimates, no_variance=NoVariance.NOTHING_VARIES)
         )
 
+    def _with_floor(self, auc: AucEstimate) -> AucEstimate:
+        """With a variance of which its Monte-Carlo error is a part: see `with_floor`."""
+        least = auc.mc_se[self.variance] / RELIABLE
+        if not auc.values[self.variance] < least:
+            return auc
+        return replace(auc, values={**auc.values, self.variance: least})
+
     def standard_error(self, places: Places) -> float:
         """See `Joined`."""
-        auc = self.aucs[places]
+        auc = self._with_floor(self.aucs[places])
         if auc.is_rough(self.variance):
             return math.nan
         return math.sqrt(auc.values[self.variance] + auc.mc_se_estimate**2)
