@@ -38,13 +38,13 @@ class Blocks:
         if not (hasattr(X, "columns") or getattr(X, "ndim", 0) == 2):
             raise ValueError(f"{arg('X')} must be a table with columns, got {excerpt(X)}")
         names = tuple(getattr(X, "columns", range(X.shape[1])))
-        of_base = None if base is None else tuple(column_places("base", _listed(base), X))
+        of_base = None if base is None else tuple(column_places(arg("base"), _listed(base), X))
         others = [number for number in range(len(names)) if number not in (of_base or ())]
         if blocks is None:
             places = {_called(names[number], X): (number,) for number in others}
         else:
             places = {
-                name: tuple(column_places(f"block {name}", _listed(columns), X))
+                name: tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))
                 for name, columns in _named(blocks, X).items()
             }
         if not places:
@@ -62,8 +62,8 @@ class Blocks:
             for column in columns:
                 if column in owners:
                     raise ValueError(
-                        f"column {self.names[column]} is in {owners[column]} and in block {block}: "
-                        "blocks overlap, so call once for each"
+                        f"column {self.names[column]} is in {owners[column]} and in block {block}, "
+                        f"but {arg('blocks')} must not overlap: call once for each"
                     )
                 owners[column] = f"block {block}"
             if self.base is None and len(columns) == len(self.names):

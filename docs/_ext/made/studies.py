@@ -17,6 +17,8 @@ STUDIES = (
     "clusters/learners",
     "clusters/permuted_labels",
     "designs/strata",
+    "intervals/column_gains",
+    "intervals/column_gains_in_short",
     "intervals/concordance_of_learners_in_short",
     "intervals/few_fits_auc_in_short",
     "intervals/few_fits_in_short",

@@ -14,8 +14,11 @@ import numpy as np
 import pandas as pd
 from sklearn import model_selection
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
 from tests.support.results import RATE, RATIO
@@ -74,6 +77,7 @@ TABLES = {
 
 MADE = "compare small.csv --target y --learner lda"
 PAIR = f"{MADE} --other majority"
+GAINS = "columns small.csv --target y --learner lda"
 ABOUT = "predictions rules.csv --target y"
 
 
@@ -146,6 +150,10 @@ def arrays(**options: Any) -> uv.Losses:
 def compared(**options: Any) -> uv.Comparison:
     learners = {"a": counted, "b": counted}
     return uv.compare(X, Y, **{"learners": learners, "tests": "corrected_t", "rng": 0} | options)
+
+
+def gained(learner: Any = counted, **options: Any) -> uv.ColumnGains:
+    return uv.columns(TABLES["small.csv"][["a", "b"]], Y, learner, **{"rng": 0} | options)
 
 
 def planned(**options: Any) -> uv.SamplePlan:
@@ -679,6 +687,29 @@ OF_COMPARISONS = [
         lambda: selected(criterion="rademacher", groups=GROUPS)),
 ]
 
+OF_COLUMNS = [
+    ROW("base", "'agee'", "which has a, b", lambda: gained(base=["agee"]),
+        f"{GAINS} --base agee"),
+    ROW("block", "'c'", "which has a, b", lambda: gained(blocks={"one": ["c"]}),
+        f"{GAINS} --block one=c"),
+    ROW("blocks", "column a is in", "call once",
+        lambda: gained(blocks={"one": ["a"], "two": ["a"]})),
+    ROW("base", "column a is in base", "call once", lambda: gained(blocks=["a"], base=["a"])),
+    ROW("base", "all columns", "pass base", lambda: gained(blocks={"all": ["a", "b"]}),
+        f"{GAINS} --block all=a,b"),
+    ROW("block", "is empty", "leave it out", lambda: gained(blocks={"none": []})),
+    ROW("learn_size", "got 12", "at most n/2 - 1 = 11", lambda: gained(learn_size=12),
+        f"{GAINS} --learn-size 12"),
+    ROW("copies", "got 5", "at least 19", lambda: gained(copies=5), f"{GAINS} --copies 5"),
+    ROW("fits", "got 4", "leave it out", lambda: gained(fits=4)),
+    ROW("fits", "got 50", "at least 96", lambda: gained(learner="lda", loss="auc", fits=50)),
+    ROW("alternative", "up", "less", lambda: gained(alternative="up")),
+    ROW("columns", "got 1.5", "names of columns", lambda: uv.learners.on_columns("lda", 1.5)),
+    ROW("column", "'a'", "make_column_selector",
+        lambda: gained(learner=make_pipeline(
+            make_column_transformer((StandardScaler(), ["a", "b"])), LogisticRegression()))),
+]
+
 OF_PLANS = [
     ROW("width", "difference, ratio", "must be given", lambda: planned()),
     ROW("width", "difference", "one", lambda: planned(difference=0.1, width=0.2)),
@@ -905,6 +936,7 @@ EVERYWHERE = [
     *OUTSIDE,
     *OF_LOSSES,
     *OF_COMPARISONS,
+    *OF_COLUMNS,
     *OF_PLANS,
     *OF_PREDICTIONS,
     *OF_ANSWERS,

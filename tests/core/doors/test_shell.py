@@ -159,6 +159,7 @@ def test_repeated_folds_have_a_column_of_their_own(folder):
         ("predictions", "groups fold repeat missing quiet alpha alternative"),
         ("gate", "groups fold repeat missing quiet alpha"),
         ("select", "groups missing quiet"),
+        ("columns", "groups missing quiet alternative"),
         ("plan", "groups missing quiet alpha"),
     ],
 )

@@ -346,6 +346,7 @@ DROP = "--drop model_a --drop model_b --learner lda"
 COMMANDS = {
     "compare": f"{DROP} --other knn:3 --test corrected_t",
     "predictions": f"--scores model_a,model_b {AREAS}",
+    "columns": f"{DROP} --fits 40",
     "select": f"{DROP} --learner majority --permutations 5",
     "plan": f"{DROP} --width 0.2 --n 100",
     "gate": f"--scores model_a,model_b {AREAS} --margin 0.1",

@@ -149,8 +149,6 @@ def test_copies_are_ranked():
 
 
 def test_copies_stay_within_groups_or_move_with_them():
-    from ucvtest.data.groups import as_groups
-    from ucvtest.gains.copies import _orders
 
     groups = as_groups(GROUPS, 40)
     rng = np.random.default_rng(0)
