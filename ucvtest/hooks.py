@@ -202,14 +202,14 @@ def parts_of_a_whole() -> Iterator[None]:
         _of_a_whole.reset(token)
 
 
-def _told() -> tuple[FitHook, ...]:
-    """The hooks that are told of a result, or of a comparison."""
+def _listening() -> tuple[FitHook, ...]:
+    """The hooks that receive a result, or a comparison."""
     return () if _of_a_whole.get() else tuple(_hooks)
 
 
 def announce(test: Any, result: Any) -> None:
     """Tell all hooks of a result; one that fails costs a warning, never the result."""
-    for hook in _told():
+    for hook in _listening():
         try:
             hook.fitted(test, result)
         except Exception as error:
@@ -218,7 +218,7 @@ def announce(test: Any, result: Any) -> None:
 
 def announce_comparison(test: Any, comparison: Any) -> None:
     """Tell all hooks of a comparison; those without `compared` of each of its results."""
-    for hook in _told():
+    for hook in _listening():
         try:
             if isinstance(hook, ComparisonHook):
                 hook.compared(test, comparison)

@@ -103,7 +103,7 @@ def edge(size: int, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.nd
 
 
 def breast(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Four real columns, of which two are alike, and four of noise."""
+    """Four real columns, two of them alike, and four of noise."""
     data, labels = load_breast_cancer(return_X_y=True)
     data = data[:, [20, 24, 21, 23]]
     data = (data - data.mean(axis=0)) / data.std(axis=0)
@@ -346,7 +346,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     """By cell and method: coverage, the worst block, all blocks at once, and calls."""
     low, high, truth = (rows[name] for name in ("low", "high", "truth"))
     irrelevant = rows["kind"] == "irrelevant"
-    # Without an interval nothing is said: that is right of what no prediction uses.
+    # Without an interval nothing is said: that is right where no prediction uses a block.
     missing = low.isna()
     rows = rows.assign(
         covered=(low <= truth) & (truth <= high) | missing,

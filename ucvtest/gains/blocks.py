@@ -39,9 +39,9 @@ class Blocks:
             raise ValueError(f"{arg('X')} must be a table with columns, got {excerpt(X)}")
         names = tuple(getattr(X, "columns", range(X.shape[1])))
         of_base = None if base is None else tuple(column_places(arg("base"), _listed(base), X))
-        others = [number for number in range(len(names)) if number not in (of_base or ())]
+        rest = [number for number in range(len(names)) if number not in (of_base or ())]
         if blocks is None:
-            places = {_called(names[number], X): (number,) for number in others}
+            places = {_called(names[number], X): (number,) for number in rest}
         else:
             places = {
                 name: tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))
@@ -69,7 +69,7 @@ class Blocks:
             if self.base is None and len(columns) == len(self.names):
                 raise ValueError(
                     f"block {block} has all columns, without which nothing is left to learn from: "
-                    f"pass {arg('base', [])} for what they add to the best constant prediction"
+                    f"pass {arg('base', [])} for the gain over the best constant prediction"
                 )
 
     def learners(self, learner: Any) -> dict[str, OnColumns]:

@@ -33,8 +33,8 @@ MANY, FEW = 1000, 20
 a share of itself, so that no tolerance could end the draws."""
 
 
-class Asked(OfData, Run, total=False):
-    """What a test of the gains is asked, and how fits are run."""
+class GainOptions(OfData, Run, total=False):
+    """What a test of the gains is user_options, and how fits are run."""
 
     loss: Any
     metric: Any
@@ -53,7 +53,7 @@ def columns(
     fits: Annotated[int, AtLeast(8)] | None = None,
     learn_size: Any = None,
     checkpoint: str | PathLike[str] | None = None,
-    **asked: Unpack[Asked],
+    **user_options: Unpack[GainOptions],
 ) -> ColumnGains:
     """Tell what predictions would lose without a block of columns, or gain by it.
 
@@ -77,7 +77,7 @@ def columns(
         empty list is the most frequent class, or the mean.
     copies : int
         Also give a p-value for "the block carries no information": that of the rank of its
-        predictions among those with so many permuted copies in its place. At least 19. It takes
+        predictions among those with this number of permuted copies in its place. At least 19. It takes
         `copies` + 1 times the fits of a learner for each block.
     fits : int, optional
         Fits of each learner, an even number: by default 1000 if all are jitted, otherwise 20.
@@ -111,7 +111,7 @@ def columns(
     "midpoint" for every loss, because the jackknife vanishes together with a gain, and the interval
     "stabilised" for means of losses. Others have "few".
 
-    "helps" means: this learner, when it learns from so many observations. A column without
+    "helps" means: this learner, when it learns from `learn_size` observations. A column without
     information has a gain below 0, because learning it costs something; so such a column is hardly
     ever said to help, and "undecided" does not mean that it is irrelevant. A likelihood-ratio test
     asks whether there is any effect, and needs less than half of the observations.
@@ -139,14 +139,14 @@ def columns(
     {'sepals': 'undecided', 'petals': 'helps'}
     """
     started = time.perf_counter()
-    run = {name: asked.pop(name) for name in Run.__annotations__ if name in asked}
-    named = {name: asked.pop(name, None) for name in ("loss", "metric", "scoring")}
-    alternative = asked.pop("alternative", "two-sided")
+    run = {name: user_options.pop(name) for name in Run.__annotations__ if name in user_options}
+    named = {name: user_options.pop(name, None) for name in ("loss", "metric", "scoring")}
+    alternative = user_options.pop("alternative", "two-sided")
     X, y, groups, n_dropped = complete_rows(
-        X, y, asked.get("groups"), asked.pop("missing", "raise")
+        X, y, user_options.get("groups"), user_options.pop("missing", "raise")
     )
     plan = Blocks.of(X, blocks, base)
-    learners, data = plan.learners(learner), asked | {"groups": groups}
+    learners, data = plan.learners(learner), user_options | {"groups": groups}
     generator, seed = make_generator(run.get("rng"))
     run["rng"] = seed = int(generator.integers(2**32)) if seed is None else seed
     chosen = chosen_loss(named["loss"], named["scoring"], named["metric"])
@@ -179,7 +179,9 @@ def columns(
                 seen = all_columns if base is None else with_block[number]
                 of_copies[block] = pvalue_of_rank(
                     question.with_learners({block: seen}),
-                    lambda asked_now: cls.about(asked_now, **constructor).fit(**draws, **run),
+                    lambda question_of_copy: cls.about(question_of_copy, **constructor).fit(
+                        **draws, **run
+                    ),
                     copies,
                     own,
                     among_groups[number],

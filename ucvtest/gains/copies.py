@@ -19,7 +19,7 @@ LEAST = 19
 def check_copies(copies: int, block: str, X: Any, columns: Sequence[int], groups: Any) -> bool:
     """Whether a block is permuted among groups, which have its values in common.
 
-    Refuses too few copies, and blocks of which some columns vary within groups and others do not.
+    Refuses too few copies, and blocks with columns that vary within groups and columns that do not.
     """
     if copies < LEAST:
         raise ValueError(

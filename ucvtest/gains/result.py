@@ -31,7 +31,7 @@ FINDINGS = {
 }
 """What is found of one block, and of several, in the order in which it is told."""
 
-FOUND = ("not used", "helps", "costs")
+FINDING_NAMES = ("not used", "helps", "costs")
 
 COLUMNS = (
     *("block", "columns", "without_block", "with_block", "gain", "se", "conf_low", "conf_high"),
@@ -51,7 +51,7 @@ TITLES = {
 
 UNDECIDED = (
     "Undecided does not mean irrelevant, and a gain below 0 is what learning a column without "
-    "information costs; helping means this learner when it learns from so many observations."
+    "information costs; helping means this learner at this number of observations."
 )
 
 
@@ -162,7 +162,7 @@ class ColumnGains(Saved):
             conf_high=high,
             pvalue=frame["pvalue"].where(~unused, 1.0),
             pvalue_adjusted=frame["pvalue_adjusted"].where(~unused, 1.0),
-            finding=np.select([unused, low > 0, high < 0], [*FOUND], "undecided"),
+            finding=np.select([unused, low > 0, high < 0], [*FINDING_NAMES], "undecided"),
             **({"pvalue_copies": list(self.copies.values())} if self.copies else {}),
         )
         return gains[[*COLUMNS, *(["pvalue_copies"] if self.copies else [])]]
@@ -176,10 +176,10 @@ class ColumnGains(Saved):
         """The answer in words, at a level of all intervals together."""
         frame = self.summary_frame(alpha)
         clauses = []
-        for finding, (one, several) in FINDINGS.items():
+        for finding, (singular, plural) in FINDINGS.items():
             names = frame.loc[frame["finding"] == finding, "block"].tolist()
             if names:
-                clauses.append(f"{_joined(names)} {one if len(names) == 1 else several}")
+                clauses.append(f"{_joined(names)} {singular if len(names) == 1 else plural}")
         added = ""
         if self.base is not None:
             added = f", on top of {_joined(self.base) if self.base else 'no column'}"

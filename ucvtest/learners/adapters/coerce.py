@@ -176,8 +176,7 @@ def usage(factory: Callable[..., Learner]) -> str:
 def on_columns(learner: Any, columns: Any) -> OnColumns:
     """A learner that sees some of the columns of X, for tests of two sets of columns.
 
-    Learners stay what they are: jitted ones are jitted, and so are scikit-learn estimators that a
-    jitted learner replaces. Functions get X with these columns.
+    Jitted learners stay jitted, and so do scikit-learn estimators that a jitted learner replaces. Functions get X with these columns.
 
     Parameters
     ----------

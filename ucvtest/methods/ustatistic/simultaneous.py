@@ -155,8 +155,8 @@ class Joined(ABC):
         standard_errors = self.of_pairs(self.standard_error)
         if self.compared:
             own = np.diag(self.covariance)
-            others = np.sqrt(np.maximum(own[:, None] + own - 2 * self.covariance, 0.0))
-            standard_errors = np.where(self.is_tested, standard_errors, others)
+            from_covariance = np.sqrt(np.maximum(own[:, None] + own - 2 * self.covariance, 0.0))
+            standard_errors = np.where(self.is_tested, standard_errors, from_covariance)
             np.fill_diagonal(standard_errors, math.nan)
         return standard_errors
 
@@ -320,7 +320,7 @@ class JoinedAucs(JoinedMany):
         )
 
     def _with_floor(self, auc: AucEstimate) -> AucEstimate:
-        """With a variance of which its Monte-Carlo error is a part: see `with_floor`."""
+        """With a variance that its Monte-Carlo error does not exceed: see `with_floor`."""
         least = auc.mc_se[self.variance] / RELIABLE
         if not auc.values[self.variance] < least:
             return auc
