@@ -34,7 +34,7 @@ a share of itself, so that no tolerance could end the draws."""
 
 
 class GainOptions(OfData, Run, total=False):
-    """What a test of the gains is user_options, and how fits are run."""
+    """The question about gains, and how fits are run."""
 
     loss: Any
     metric: Any
@@ -77,8 +77,8 @@ def columns(
         empty list is the most frequent class, or the mean.
     copies : int
         Also give a p-value for "the block carries no information": that of the rank of its
-        predictions among those with this number of permuted copies in its place. At least 19. It takes
-        `copies` + 1 times the fits of a learner for each block.
+        predictions among those with this number of permuted copies in its place. At least 19. It
+        takes `copies` + 1 times the fits of a learner for each block.
     fits : int, optional
         Fits of each learner, an even number: by default 1000 if all are jitted, otherwise 20.
     learn_size : int or tuple, optional
@@ -135,8 +135,8 @@ def columns(
     >>> gains = uv.columns(
     ...     X[50:], y[50:], "lda", {"sepals": X.columns[:2], "petals": X.columns[2:]}, rng=0
     ... )
-    >>> gains.frame["finding"].to_dict()
-    {'sepals': 'undecided', 'petals': 'helps'}
+    >>> gains.frame["finding"].tolist()
+    ['undecided', 'helps']
     """
     started = time.perf_counter()
     run = {name: user_options.pop(name) for name in Run.__annotations__ if name in user_options}

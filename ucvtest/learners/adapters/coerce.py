@@ -176,7 +176,8 @@ def usage(factory: Callable[..., Learner]) -> str:
 def on_columns(learner: Any, columns: Any) -> OnColumns:
     """A learner that sees some of the columns of X, for tests of two sets of columns.
 
-    Jitted learners stay jitted, and so do scikit-learn estimators that a jitted learner replaces. Functions get X with these columns.
+    Jitted learners stay jitted, and so do scikit-learn estimators that a jitted learner replaces.
+    Functions get X with these columns.
 
     Parameters
     ----------
@@ -212,6 +213,7 @@ def on_columns(learner: Any, columns: Any) -> OnColumns:
     >>> added = uv.learners.on_columns("lda", [0, 1, 3])
     >>> result = uv.UStatisticTest(X[50:], y[50:], added, base).fit(n_pairs=200, rng=0)
     >>> print(f"{result.estimate:.2f}, p = {result.pvalue:.1g}")
+    -0.24, p = 3e-06
     """
     if isinstance(columns, (str, int)):
         columns = (columns,)
