@@ -41,7 +41,9 @@ class Blocks:
         of_base = None if base is None else tuple(column_places(arg("base"), _listed(base), X))
         rest = [number for number in range(len(names)) if number not in (of_base or ())]
         if blocks is None:
-            places = {_called(names[number], X): (number,) for number in rest}
+            places: dict[str, tuple[int, ...]] = {
+                _called(names[number], X): (number,) for number in rest
+            }
         else:
             places = {
                 name: tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))

@@ -139,14 +139,13 @@ def columns(
     ['undecided', 'helps']
     """
     started = time.perf_counter()
-    run = {name: user_options.pop(name) for name in Run.__annotations__ if name in user_options}
-    named = {name: user_options.pop(name, None) for name in ("loss", "metric", "scoring")}
-    alternative = user_options.pop("alternative", "two-sided")
-    X, y, groups, n_dropped = complete_rows(
-        X, y, user_options.get("groups"), user_options.pop("missing", "raise")
-    )
+    data: dict[str, Any] = {**user_options}
+    run = {name: data.pop(name) for name in Run.__annotations__ if name in data}
+    named = {name: data.pop(name, None) for name in ("loss", "metric", "scoring")}
+    alternative = data.pop("alternative", "two-sided")
+    X, y, groups, n_dropped = complete_rows(X, y, data.get("groups"), data.pop("missing", "raise"))
     plan = Blocks.of(X, blocks, base)
-    learners, data = plan.learners(learner), user_options | {"groups": groups}
+    learners, data = plan.learners(learner), data | {"groups": groups}
     generator, seed = make_generator(run.get("rng"))
     run["rng"] = seed = int(generator.integers(2**32)) if seed is None else seed
     chosen = chosen_loss(named["loss"], named["scoring"], named["metric"])

@@ -442,3 +442,16 @@ def test_only_named_columns_are_read(folder):
     assert "contains arrays" in typed("compare a.jsonl --target new --learner lda --one-hot").stderr
     with pytest.raises(ValueError, match="contains arrays or objects"):
         uv.Losses.from_correct("a.jsonl")
+
+
+def test_gains_of_columns_are_those_of_python(folder):
+    line = (
+        "columns example.csv --target ill --learner lda --drop model_a,model_b --fits 40 --json -"
+    )
+    data = TABLE.drop(columns=["ill", "model_a", "model_b"]), TABLE["ill"]
+    first, *rest = data[0].columns
+    found = uv.ColumnGains.from_dict(json.loads(typed(line).stdout))
+    assert found.frame.equals(uv.columns(*data, "lda", fits=40, rng=0).frame)
+    added = typed(f"{line} --base {first} --block both={','.join(rest)}")
+    expected = uv.columns(*data, "lda", {"both": rest}, [first], fits=40, rng=0)
+    assert uv.ColumnGains.from_dict(json.loads(added.stdout)).frame.equals(expected.frame)
