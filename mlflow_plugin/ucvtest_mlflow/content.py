@@ -49,7 +49,7 @@ MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "a
 NOT_CHOSEN = ("rng", "backend", "other_backend")
 """Settings that say how a result was computed: tags, which comparisons of runs leave alone."""
 
-HEADLINE = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
+HEADLINE = ("estimate", "gain", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
 """Numbers that the first result of a run has under short names too: its page cuts long ones."""
 
 MOST_HEADLINES = 40

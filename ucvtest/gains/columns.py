@@ -193,14 +193,16 @@ def columns(
         for note in results[0].notes
         if all(note in result.notes for result in results) and not note.startswith("Interval ")
     ]
+    name = as_learner(learner).name
+    own_settings = {"learner": name, "other": None, "copies": copies}
     gains = ColumnGains(
         comparison=comparison,
-        learner=as_learner(learner).name,
+        learner=name,
         blocks={name: plan.named(numbers) for name, numbers in plan.places.items()},
         base=None if plan.base is None else plan.named(plan.base),
         sign=sign,
         copies=of_copies,
-        settings={**comparison.settings, **results[0].settings, "copies": copies},
+        settings={**comparison.settings, **results[0].settings, **own_settings},
         notes=(*plan.notes(problem.sample, size), UNDECIDED, *dropped_note(n_dropped), *common),
         n_fits=comparison.n_fits + len(of_copies) * (copies + 1) * 2 * options["n_pairs"],
         elapsed=time.perf_counter() - started,
