@@ -205,6 +205,14 @@ def add_rows(
             file.flush()
 
 
+def written(frame: pd.DataFrame, path: Path, **form: Any) -> None:
+    """Write a table whole or not at all, so that a run that was stopped can go on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    frame.to_csv(part, index=False, **form)
+    part.replace(path)
+
+
 def in_short(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Coverage over all problems, with its error, of those kept aside, and of the worst one.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem, normal_classes
+from studies.calibration.problem import SEED, SIMULATED, Problem, makers, normal_classes
 
 HALVES = ((0, 1), (2, 3))
 
@@ -171,17 +171,4 @@ def held_correlated() -> Problem:
     )
 
 
-MAKERS = (
-    null_2,
-    null_20,
-    auc_equal,
-    auc_equal_weak,
-    imbalance_20,
-    heavy_tails,
-    lognormal,
-    wide,
-    strong,
-    held_mixture,
-    held_equal,
-    held_correlated,
-)
+MAKERS = makers(globals())

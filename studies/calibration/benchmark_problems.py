@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem
+from studies.calibration.problem import SEED, SIMULATED, Problem, makers
 
 FEWER = 4000
 """Observations of populations with many features."""
@@ -165,11 +165,8 @@ def _forest(cls: Any) -> Any:
     return cls(n_estimators=25, min_samples_leaf=2, random_state=0, n_jobs=1)
 
 
-MAKERS: tuple[Callable[[], Problem], ...] = (
-    t3_noise,
-    exponential_noise,
-    contaminated,
-    equal_squared,
+MAKERS = (
+    *makers(globals()),
     *(partial(_of_population, name, trees=False) for name in POPULATIONS),
     *(partial(_of_population, name, trees=True) for name in POPULATIONS),
 )

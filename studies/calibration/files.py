@@ -2,17 +2,7 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 SECONDS = "seconds.csv"
-
-
-def written(frame: pd.DataFrame, path: Path) -> None:
-    """Whole or not at all, so that a run that was stopped can be continued."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    frame.to_csv(part, index=False, float_format="%.6g")
-    part.replace(path)
 
 
 def note_seconds(folder: Path, name: str, seconds: float) -> None:

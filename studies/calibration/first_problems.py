@@ -1,7 +1,5 @@
 """The problems that the calibration study began with; defaults were chosen on some."""
 
-from collections.abc import Callable
-
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
@@ -11,6 +9,7 @@ from studies.calibration.problem import (
     SEED,
     SIMULATED,
     Problem,
+    makers,
     normal_classes,
     read_data,
     standardised,
@@ -167,23 +166,4 @@ def letter() -> Problem:
     )
 
 
-MAKERS: tuple[Callable[[], Problem], ...] = (
-    no_signal,
-    equal_learners,
-    weak,
-    weak_2,
-    no_signal_2,
-    medium,
-    sparse,
-    ridge_regression,
-    skewed,
-    neighbours,
-    trees,
-    imbalance,
-    log_loss,
-    wdbc,
-    pima,
-    ionosphere,
-    spambase,
-    letter,
-)
+MAKERS = makers(globals())

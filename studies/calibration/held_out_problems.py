@@ -7,7 +7,7 @@ nothing before that decision.
 import numpy as np
 
 from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem, read_data
+from studies.calibration.problem import SEED, SIMULATED, Problem, makers, read_data
 
 SPAM_COLUMNS = (51, 52, 54, 55, 15, 20, 24)
 
@@ -45,4 +45,4 @@ def held_circle() -> Problem:
     return Problem("held_circle", words, X, y, ("nearest_centroid", "knn:1"), held_out=True)
 
 
-MAKERS = (held_spam, held_tails, held_circle)
+MAKERS = makers(globals())

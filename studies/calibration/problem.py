@@ -4,6 +4,7 @@ Simulated problems are populations of 20 000, drawn once, so that the true risk 
 over known observations, as for the real data; samples are drawn without replacement.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -140,6 +141,15 @@ class Problem:
 
 
 LABELS = ("zero_one", "log", "auc")
+
+
+def makers(names: Mapping[str, Any]) -> list[Callable[[], Problem]]:
+    """The functions of a module that make a problem, in the order in which they stand there."""
+    return [
+        make
+        for name, make in names.items()
+        if getattr(make, "__annotations__", None) == {"return": Problem} and name[0] != "_"
+    ]
 
 
 def normal_classes(

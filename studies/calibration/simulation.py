@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from studies.calibration.files import note_seconds, written
+from studies.calibration.files import note_seconds
 from studies.calibration.plan import CHUNK, GROUPS, file_name
 from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import population_rules
+from studies.coverage import written
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, Procedure
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -477,6 +478,6 @@ def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path
     start = time.process_time()
     numbers = range(chunk * CHUNK, (chunk + 1) * CHUNK)
     rows = [row for number in numbers for row in rows_of_sample(problem, n_obs, number, group)]
-    written(pd.DataFrame(rows), path)
+    written(pd.DataFrame(rows), path, float_format="%.6g")
     note_seconds(folder, path.name, time.process_time() - start)
     return True

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from studies.calibration.files import note_seconds, written
+from studies.calibration.files import note_seconds
 from studies.calibration.plan import MANY_FEATURES
 from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import PopulationRules, population_rules
+from studies.coverage import written
 from ucvtest.learners.base import JittedLearner, Learner
 
 BLOCK, MANY_BLOCK = 2000, 500
@@ -184,7 +185,7 @@ def true_values_of_cells(
         seconds = time.process_time() - start
         progress(f"  {seconds:.1f} s")
         known[key] = {**dict(zip(KEYS, key, strict=True)), **values}
-        written(pd.DataFrame(known.values()), path)
+        written(pd.DataFrame(known.values()), path, float_format="%.6g")
         note_seconds(folder, f"{path.stem}-{size}-{positive}-{auc}", seconds)
     # As they are read again: files have fewer digits.
     return pd.DataFrame(_on_file(path).values())

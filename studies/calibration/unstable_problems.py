@@ -7,7 +7,7 @@ any test was run on them, after `held_spam` had shown that such pairs decide the
 
 import numpy as np
 
-from studies.calibration.problem import SEED, SIMULATED, Problem, normal_classes
+from studies.calibration.problem import SEED, SIMULATED, Problem, makers, normal_classes
 
 
 def cauchy() -> Problem:
@@ -46,4 +46,4 @@ def peaking() -> Problem:
     )
 
 
-MAKERS = (cauchy, strips, spikes, peaking)
+MAKERS = makers(globals())

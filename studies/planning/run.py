@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from studies.coverage import written
 from studies.planning.others import OTHER_SIZES, OTHERS, Other, other_rows
 from studies.planning.problems import PROBLEMS
 from studies.planning.simulation import PILOTS, TARGETS, at_bounds, plans, reported, truth
@@ -38,9 +39,7 @@ EQUIVALENCE = ("medium", "neighbours", "unstable", "regression")
 def kept(path: Path, rows: Rows, *arguments: Any) -> pd.DataFrame:
     """Rows from a file, which is written whole where it does not exist."""
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(list(rows(*arguments))).to_csv(path.with_suffix(".part"), index=False)
-        path.with_suffix(".part").rename(path)
+        written(pd.DataFrame(list(rows(*arguments))), path)
         print(f"{path}", flush=True)
     return pd.read_csv(path)
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from studies.coverage import written
+
 STEP = 20
 """Rows between two writes."""
 
@@ -23,8 +25,5 @@ def kept_rows(
         numbers = range(len(frame), min(n_rows, len(frame) + STEP))
         frame = pd.concat([frame, pd.DataFrame([row(i) for i in numbers])], ignore_index=True)
         if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(".part")
-            frame.to_csv(part, index=False)
-            part.replace(file)
+            written(frame, file)
     return frame.iloc[:n_rows]

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy.special import ndtr
 
 from studies.simulate.folds import (  # noqa: F401
     FoldCovarianceSimulation,
@@ -29,11 +28,6 @@ def normal_classes(
     y = np.repeat([0, 1], [n_negative, n_positive])
     X = np.random.default_rng(rng).normal(size=(len(y), n_features))
     return X + shift * y[:, None], y
-
-
-def best_auc(n_features: int, shift: float) -> float:
-    """The AUC of the best rule for `normal_classes`, which knows the means."""
-    return float(ndtr(abs(shift) * np.sqrt(n_features / 2)))
 
 
 def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Sampler:

@@ -46,7 +46,6 @@ INFLUENCE = ("kernels/test_influence.py",)
 SEVERAL_CLASSES = ("kernels/test_auc_several_classes.py",)
 CLUSTERS = ("methods/classical/test_clusters.py",)
 FIVE_BY_TWO = ("methods/classical/test_five_by_two.py",)
-WALD = ("methods/classical/test_cross_validation_wald.py",)
 PAIR_OUT = ("kernels/test_leave_pair_out.py", "methods/leave_pair_out/test_leave_pair_out.py")
 
 MUTANTS = [

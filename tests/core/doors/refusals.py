@@ -954,7 +954,6 @@ OF_FOLDS = {
     },
 }
 HALF = "a\ud800b"
-KINDS = {"result": RESULT, "losses": rules()}
 
 
 def formula(text: Any, data: Any = FRAME) -> uv.CorrectedTTest:

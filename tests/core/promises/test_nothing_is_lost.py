@@ -84,6 +84,21 @@ class TestLearners:
         with pytest.raises(ValueError, match=f"^learner learner failed on split 0: .*{message}"):
             uv.evaluate(learner, X, Y, 2, loss, rng=0)
 
+    def test_losses_are_real_numbers(self):
+        with pytest.raises(ValueError, match=r"^the result of loss custom contains complex"):
+            uv.evaluate("lda", X, Y, 2, lambda y, predicted: (y != predicted) + 1j, rng=0)
+
+
+@pytest.mark.parametrize("cut", [list, tuple])
+def test_rows_in_a_list_keep_their_mask(cut):
+    table = np.ma.masked_greater_equal(X, X.max())
+    with pytest.raises(ValueError, match=r"^X has 1 masked"):
+        uv.evaluate("lda", cut(table[i] for i in range(len(table))), Y, 2, rng=0)
+    with pytest.raises(ValueError, match=r"^y has 1 masked"):
+        uv.evaluate("lda", X, cut([np.ma.masked, *Y[1:].tolist()]), 2, rng=0)
+    whole = np.ma.array(X)
+    assert uv.evaluate("lda", [whole[i] for i in range(len(X))], Y, 2, rng=0).means.shape == (1, 2)
+
 
 @pytest.mark.parametrize("loss", ["zero_one", "log"])
 def test_predictions_in_another_order_than_their_rows(loss):
@@ -152,3 +167,8 @@ def test_arrays_of_ones_own(door):
     for message, lost in LOST.items():
         with pytest.raises(ValueError, match=message):
             door(lost)
+
+
+def test_the_response_of_losses():
+    with pytest.raises(ValueError, match=r"^y has 1 masked"):
+        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="squared", y=masked(Y))

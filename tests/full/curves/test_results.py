@@ -158,3 +158,9 @@ def test_what_cannot_be_used_is_refused_with_a_remedy(make, given, message):
     arguments = {"y": Y, "predictions": {"a": GOOD}} | given
     with pytest.raises(ValueError, match=message):
         make(arguments.pop("y"), arguments.pop("predictions"), **arguments)
+
+
+def test_rows_in_another_order_are_refused():
+    y, fold = pd.Series(Y), pd.Series(np.arange(30) // 10, index=np.arange(30)[::-1])
+    with pytest.raises(ValueError, match="y and fold have the same index in another order"):
+        uv.curves.roc(y, {"a": GOOD}, fold=fold)

@@ -3,8 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 
 import jax
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 import ucvtest as uv
 from tests.support.processes import finished
+from ucvtest.kernels.permutation import error_bound
 
 pytestmark = pytest.mark.seconds(
     40, reason="starts processes, which import and compile for themselves"
@@ -76,28 +78,29 @@ def test_numbers_of_an_estimator_that_declares_no_kind():
     assert np.isfinite(uv.evaluate(Bare(), X, X[:, 0], 3, rng=0).means).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("alpha", lambda number: RESULT.summary(alpha=number)),
+        ("alpha", lambda number: RESULT.conf_int(number)),
+        ("confidence_level", lambda number: RESULT.confidence_interval(number)),
+        ("tol", lambda number: uv.UStatisticTest(X, Y, "lda").fit(tol=number)),
+        ("delta", lambda number: error_bound(0.1, 0.1, 9, number)),
+    ],
+)
+def test_numbers_of_a_type_that_nothing_computes_with(name, call):
+    said = rf"^{name} must be a finite number between 0 and 1 \(of the type"
+    for number in (Fraction(1, 20), Decimal("0.05"), "0.05", np.array(0.05)):
+        with pytest.raises(ValueError, match=said):
+            call(number)
+
+
 def test_half_a_surrogate_pair():
     for labels in (np.where(Y > 0, HALF, "c").astype(object), np.where(Y > 0, HALF, "c")):
         with pytest.raises(ValueError, match=r"^y: the \w+ '.*\\ud800b' contains half a surrogate"):
             uv.CorrectedTTest(X, labels, "lda")
     with pytest.raises(ValueError, match=r"^learners: the \w+ '.*\\ud800b' contains half a surr"):
         uv.compare(X, Y, {HALF: "lda", "b": "knn:3"})
-
-
-OPTIONS: dict[str, Callable[..., Any]] = {
-    "class": uv.CorrectedTTest,
-    "inherited": uv.NaiveTTest,
-    "fit": uv.CorrectedTTest(X, Y, "lda").fit,
-    "from_losses": uv.CorrectedTTest.from_losses,
-    "compare": uv.compare,
-    "compare_losses": uv.compare_losses,
-    "plan": uv.plan,
-    "advise": uv.advise,
-    "evaluate": uv.evaluate,
-    "from_arrays": uv.Losses.from_arrays,
-    "from_predictions": uv.Losses.from_predictions,
-    "from_scores": uv.Losses.from_scores,
-}
 
 
 FLAGS = {

@@ -7,7 +7,6 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.data.groups import (
-    Clusters,
     GroupWeight,
     as_groups,
     check_group_weight,
@@ -26,7 +25,7 @@ from ucvtest.kernels.ustatistic.aucs import (
     no_variance_in_words,
     too_rough,
 )
-from ucvtest.kernels.ustatistic.columns import Columns, Ranked, RankedClusters, RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.columns import Columns, Ranking, columns_of_aucs, rankings_of
 from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
@@ -168,7 +167,13 @@ def from_scores(
     ranked = checked_scores(rows, by_name, several=several)
     positive = positive_class(len(rows.order), pos_label) if several else None
     strata = Strata.of(units.members, units.shape.learn_sizes)
-    columns = _columns(rows, units, strata, clusters, positive, len(ranked), several=several)
+    v, rankings = two_classes()[::-1, ::-1], tuple[Ranking, ...]()
+    if several:
+        sizes = rows.shape.sizes
+        v = hand_till(len(sizes)) if positive is None else one_against_rest(sizes, positive)
+    if clusters is not None and len(units.order) == 1:
+        rankings = rankings_of(rows.labels, v, positive, several=several)
+    columns = columns_of_aucs(strata, len(ranked), v, clusters, rankings)
     sums = Rows(strata, columns.n_columns, exact=bool(exact), pairs=len(units.order) > 1)
     placed = columns.placed(ranked, units.learnt, units.draw, sums.pair)
     sums.add(placed, units.learnt, units.draw)
@@ -178,39 +183,6 @@ def from_scores(
         effects.strata, estimate(effects, columns.contrast(places, effects.u))
     )
     return _by_name(auc_estimate, columns, placed, units, several=several)
-
-
-def _columns(
-    rows: UserRows,
-    units: UserRows,
-    strata: Strata,
-    clusters: Clusters | None,
-    positive: int | None,
-    n_learners: int,
-    *,
-    several: bool,
-) -> Columns:
-    """What rows consist of: AUCs of observations, or of clusters of one class or of several."""
-    sizes = rows.shape.sizes
-    v = two_classes()[::-1, ::-1]
-    if several:
-        v = hand_till(len(sizes)) if positive is None else one_against_rest(sizes, positive)
-    if clusters is None:
-        return Ranked(strata, n_learners, v)
-    index, by_group = clusters.groups.index, clusters.weight == "group"
-    if len(units.order) > 1:
-        weight = 1 / clusters.groups.sizes[index] if by_group else np.ones(len(index))
-        return RankedClusters(strata, n_learners, v, unit=index, weight=weight)
-    of_class = [rows.labels == label for label in range(len(rows.order))]
-    if not several or positive is not None:
-        above = of_class[1 if positive is None else positive]
-        rankings = [Ranking(np.flatnonzero(above), np.flatnonzero(~above), positive)]
-    else:
-        rankings = [
-            Ranking(np.flatnonzero(of_class[c]), np.flatnonzero(of_class[d]), c, v[c, d])
-            for c, d in np.argwhere(v).tolist()
-        ]
-    return RankedMixed(strata, n_learners, tuple(rankings), index, by_group)
 
 
 def _by_name(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Self
 
@@ -89,10 +89,6 @@ class AucEstimate:
         auc = float(contrast.weights @ means) if contrast.value is None else contrast.value
         u = tuple(np.full(n, math.nan) for n in strata.sizes)
         return cls(auc, unknown, unknown, math.nan, math.nan, u, math.nan, math.nan)
-
-    def reversed(self) -> Self:
-        """The difference the other way round."""
-        return replace(self, auc=-self.auc, u=tuple(-of_class for of_class in self.u))
 
     def is_rough(self, name: str) -> bool:
         """Whether the Monte-Carlo error of a variance is too large to rely on it.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters
 from ucvtest.kernels.ustatistic import placements
 from ucvtest.kernels.ustatistic.aucs import NoVariance
 from ucvtest.kernels.ustatistic.contrasts import Contrast, linear, log_ratio, share, total
@@ -281,3 +282,36 @@ class RankedMixed(Columns):
     def flat(self) -> NoVariance:
         """See `Columns`."""
         return NoVariance.CLUSTERS_ALIKE
+
+
+def rankings_of(
+    codes: np.ndarray, v: np.ndarray, positive: int | None, *, several: bool
+) -> tuple[Ranking, ...]:
+    """Rows that are ranked above others: those of the last of two classes.
+
+    Of `several`, with scores of each, those of the positive one, or of pairs with a weight in v.
+    """
+    if several and positive is None:
+        return tuple(
+            Ranking(np.flatnonzero(codes == c), np.flatnonzero(codes == d), c, v[c, d])
+            for c, d in np.argwhere(v).tolist()
+        )
+    above = codes == (1 if positive is None else positive)
+    return (Ranking(np.flatnonzero(above), np.flatnonzero(~above), positive),)
+
+
+def columns_of_aucs(
+    strata: Strata,
+    n_learners: int,
+    v: np.ndarray,
+    clusters: Clusters | None,
+    rankings: tuple[Ranking, ...] = (),
+) -> Columns:
+    """AUCs of observations, or of clusters of one class, or (with `rankings`) of several."""
+    if clusters is None:
+        return Ranked(strata, n_learners, v)
+    groups, by_group = clusters.groups, clusters.weight == "group"
+    if rankings:
+        return RankedMixed(strata, n_learners, rankings, groups.index, by_group)
+    weight = 1 / groups.sizes[groups.index] if by_group else np.ones(groups.n_obs)
+    return RankedClusters(strata, n_learners, v, unit=groups.index, weight=weight)

@@ -12,13 +12,7 @@ from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
-from ucvtest.kernels.ustatistic.columns import (
-    Columns,
-    Ranked,
-    RankedClusters,
-    RankedMixed,
-    Ranking,
-)
+from ucvtest.kernels.ustatistic.columns import Columns, Ranking, columns_of_aucs, rankings_of
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, ROWS_FOR_EACH, Strata
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
@@ -78,7 +72,10 @@ class AucSizes(WithinClasses):
                 condition = "groups have rows of both classes"
                 if n_classes > 2:
                     condition = f"there are {n_classes} classes"
-                rankings = _rankings(sample, against_rest=against_rest)
+                several, last = n_classes > 2, n_classes - 1
+                positive_code = last if several and against_rest else None
+                v = hand_till(n_classes)
+                rankings = rankings_of(sample.class_index, v, positive_code, several=several)
                 one_sample = _one_sample(clusters, learn_size, condition)
                 return cls.of(*one_sample, rankings=rankings, **about)
             response = sample.response[clusters.groups.first]
@@ -179,18 +176,12 @@ class AucSizes(WithinClasses):
 
     def columns(self, n_learners: int) -> Columns:
         """What rows consist of."""
-        common, clusters, v = (self.strata, n_learners), self.clusters, two_classes()[::-1, ::-1]
-        if clusters is not None:
-            groups, by_group = clusters.groups, clusters.weight == "group"
-            if self.rankings:
-                return RankedMixed(*common, self.rankings, groups.index, by_group)
-            weight = 1 / groups.sizes[groups.index] if by_group else np.ones(groups.n_obs)
-            return RankedClusters(*common, v, unit=groups.index, weight=weight)
-        if self.positive is not None:
+        v = two_classes()[::-1, ::-1]
+        if self.positive is not None and not self.rankings:
             v = one_against_rest(self.sizes, self.n_classes - 1)
         elif self.n_classes > 2:
             v = hand_till(self.n_classes)
-        return Ranked(*common, v)
+        return columns_of_aucs(self.strata, n_learners, v, self.clusters, self.rankings)
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -280,21 +271,6 @@ class AucSizes(WithinClasses):
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
         """Refuse all learning sets if there are too many."""
         check_complete(self.complete * n_learners, max_fits, remedy)
-
-
-def _rankings(sample: Sample, *, against_rest: bool) -> tuple[Ranking, ...]:
-    """Which rows are to be ranked above others, in clusters with rows of several classes."""
-    codes, last = sample.class_index, sample.n_classes - 1
-    assert codes is not None
-    if sample.n_classes == 2 or against_rest:
-        above = codes == last
-        score = None if sample.n_classes == 2 else last
-        return (Ranking(np.flatnonzero(above), np.flatnonzero(~above), score),)
-    shares = hand_till(sample.n_classes)
-    return tuple(
-        Ranking(np.flatnonzero(codes == c), np.flatnonzero(codes == d), c, shares[c, d])
-        for c, d in np.argwhere(shares).tolist()
-    )
 
 
 def asked_sizes(

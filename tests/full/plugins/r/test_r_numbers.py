@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.support import golden
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
 from ucvtest.methods.registry import TESTS
 
@@ -115,11 +114,24 @@ def _resampled(cls: Any, **options: Any) -> Callable[[int], list[float]]:
     return numbers
 
 
+def _several(rng: int) -> Any:
+    found = uv.compare(
+        *(SAMPLE, LABELS, ("lda", "knn:5"), "cross_validation_wald"),
+        metric=["f1", "mcc"],
+        pos_label="case",
+        rng=rng,
+    )
+    return [found.frame[name] for name in ("estimate", "se", "pvalue")]
+
+
 def _losses(rng: int) -> list[float]:
     losses = uv.evaluate({"first": "lda", "second": "knn:5"}, SAMPLE, LABELS, design=5, rng=rng)
     result = uv.CorrectedTTest.from_losses(losses).fit()
     return [result.estimate, result.se]
 
+
+CLASSES: dict[str, Any] = {**RESAMPLING_TESTS, "ustat_test": uv.UStatisticTest}
+SCORES = {"a": -SAMPLE[:, 0], "b": -SAMPLE[:, 1]}
 
 # R code, and what Python says with the number that R draws.
 ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
@@ -127,14 +139,43 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
         name: (f"both({name}(x, y, 'lda', 'knn:5'))", _resampled(cls))
         for name, cls in RESAMPLING_TESTS.items()
     },
-    "clusters of equal weight": (
-        "both(ustat_test(x, y, 'lda', 'knn:5', groups = patient, group_weight = 'group'))",
-        _resampled(uv.UStatisticTest, groups=ROWS, group_weight="group"),
+    **{
+        f"{name} by {weight}": (
+            f"both({name}(x, y, 'lda', 'knn:5', groups = patient, group_weight = '{weight}'))",
+            _resampled(CLASSES[name], groups=ROWS, group_weight=weight),
+        )
+        for name, weight in [
+            ("corrected_t_test", "group"),
+            ("delong_learners_test", "row"),
+            ("mcnemar_learners_test", "row"),
+            ("ustat_test", "group"),
+        ]
+    },
+    **{
+        f"{name} of a metric": (
+            f"both({name}(x, y, 'lda', 'knn:5', metric = 'f_meas', positive = 'case'))",
+            _resampled(CLASSES[name], metric="f1", pos_label="case"),
+        )
+        for name in ("hold_out_test", "ustat_test")
+    },
+    "several metrics": (
+        "{ k <- compare_learners(x, y, c('lda', 'knn:5'), 'cross_validation_wald', "
+        "metric = c('f1', 'mcc'), positive = 'case')\nlist(k$estimate, k$std.error, k$p.value) }",
+        _several,
     ),
     "losses": (
         "{ l <- evaluate_learners(x, y, list(first = 'lda', second = 'knn:5'), design = 5)\n"
         "both(corrected_t_test(l, 1, 'second'))[1:2] }",
         _losses,
+    ),
+    "scores of rules": (
+        "of(delong_learners_test(prediction_losses(y, data.frame(a = -x[, 1], b = -x[, 2]), "
+        "loss = 'auc', positive = 'control')))",
+        lambda rng: _of(
+            uv.DeLongTest.from_losses(
+                uv.Losses.from_predictions(LABELS, SCORES, loss="auc", pos_label="control")
+            ).fit()
+        ),
     ),
     "ratio": (
         "of(ustat_test(x, z, 'ridge:1', 'ridge:100', contrast = 'ratio', n_pairs = 200))",
@@ -142,6 +183,18 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
             uv.UStatisticTest(SAMPLE, LENGTH, "ridge:1", "ridge:100", contrast="ratio").fit(
                 n_pairs=200, rng=rng
             )
+        ),
+    ),
+    "AUC": (
+        "of(ustat_test(x, y, 'lda', 'knn:5', loss = 'auc', n_pairs = 200))",
+        lambda rng: _of(
+            uv.UStatisticTest(SAMPLE, LABELS, "lda", "knn:5", loss="auc").fit(n_pairs=200, rng=rng)
+        ),
+    ),
+    "influence functions with groups": (
+        "of(influence_test(x, y, 'lda', groups = patient, n_repeats = 50))",
+        lambda rng: _of(
+            uv.InfluenceFunctionTest(SAMPLE, LABELS, "lda", groups=ROWS).fit(50, rng=rng)
         ),
     ),
     "fold covariance": (
@@ -279,6 +332,4 @@ def test_every_function_of_r_is_held_to_the_numbers_of_python() -> None:
     exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
     assert [cls.r_function for cls in TESTS.values() if cls.r_function not in exported] == []
     used = set(re.findall(r"\w+", " ".join(code for code, _ in ALIKE.values())))
-    # Those of the questions for all doors.
-    used |= set(golden.CLASSES)
     assert exported - used == WITHOUT_NUMBERS
