@@ -31,7 +31,7 @@ def versions() -> str:
 
 
 def options(doc: str | None, quick: str) -> argparse.ArgumentParser:
-    """A parser that knows `--quick`; `quick` says what is smaller then."""
+    """A parser that knows `--quick`; `quick` names the smaller sizes."""
     parser = argparse.ArgumentParser(description=str(doc).partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help=quick)
     return parser
