@@ -49,22 +49,20 @@ def row_swaps(
     telling = first != second
     same = np.bincount(2 * target[~telling] + first[~telling], minlength=4).reshape(2, 2)
     of_class = [telling & (target == label) for label in (0, 1)]
-    sizes = [int(rows.sum()) for rows in of_class]
-    observed = [int(first[rows].sum()) for rows in of_class]
+    sizes = np.array([rows.sum() for rows in of_class])
+    observed = np.array([first[rows].sum() for rows in of_class])
 
     def gains(false: int, true: np.ndarray) -> np.ndarray:
         """The lead of the first rule, from the telling rows of a class in which its label is 1."""
-        counts = np.empty((2, len(true), 2, 2))
-        for table, swapped in zip(counts, (False, True), strict=True):
-            for label, ones in enumerate((false, true)):
-                table[:, label, 1] = sizes[label] - ones if swapped else ones
-                table[:, label, 0] = sizes[label] - table[:, label, 1]
-        metric = values(((same + counts) / len(target)).reshape(-1, 2, 2))
+        ones = np.stack([np.full(len(true), false), true], axis=-1)
+        ones_of_rules = np.stack([ones, sizes - ones])
+        tables = same + np.stack([sizes - ones_of_rules, ones_of_rules], axis=-1)
+        metric = values(tables.reshape(-1, 2, 2) / len(target))
         new, old = np.nan_to_num(metric, posinf=0.0, neginf=0.0).reshape(2, -1)
-        return new - old
+        return np.asarray(new - old)
 
-    least = gains(observed[0], np.array(observed[1:])) - ROUNDING
-    (heads, chances), (true, chances_of_true) = map(_heads, sizes)
+    least = gains(observed[0], observed[1:]) - ROUNDING
+    (heads, chances), (true, chances_of_true) = map(_heads, sizes.tolist())
     # One number of false alarms at a time, so that memory is that of one row of cells.
     tails = [(gains(false, true) >= least) @ chances_of_true for false in heads.tolist()]
     return min(1.0, float(chances @ tails) + LEFT_OUT)

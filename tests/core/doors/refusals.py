@@ -854,6 +854,8 @@ OF_LEDGERS = [
     ROW("ledger", "none.jsonl", "open one", lambda: LEDGER.ask(rules())),
     ROW("baseline", "a, b", "name the model in use", lambda: LEDGER.open(rules())),
     ROW("discordant", "got None", "between 0 and 1", lambda: LEDGER.show(0.1)),
+    ROW("ledger", "is a folder", "name a file in it",
+        lambda: uv.Ledger(".").show()),
     ROW("asks", "error rates", "difference",
         lambda: uv.plan(rules("auc"), difference=0.05, asks=3)),
 ]
@@ -1083,6 +1085,7 @@ OF_FORMS = [
     ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
     ROW("stratify", "array", "True or False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
     ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
+    ROW("path", "got array([0.])", "name of a file", lambda: uv.Ledger(np.zeros(1))),
 ]
 # fmt: on
 
