@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ucvtest.common.checks import Level, check_format_version, check_number, named_options
+from ucvtest.common.checks import (
+    AtLeast,
+    Level,
+    check_format_version,
+    check_number,
+    named_options,
+)
 from ucvtest.common.words import arg, excerpt
 from ucvtest.ledger.journal import FORMAT, Journal, Line, locked
 from ucvtest.ledger.rows import Rows, as_text, hidden
@@ -21,10 +27,10 @@ if TYPE_CHECKING:
 
 GateDecision = Literal["pass", "not shown", "spent"]
 
-VERSION = 1
+Margin = Annotated[float, AtLeast(0, 1)]
+Stake = Annotated[float, AtLeast(LEAST_LEVEL, 1)]
 
-REPEATED = ("margin", "metric", "level")
-"""Parts of an ask that stand beside its numbers."""
+VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +204,7 @@ class Ledger:
 
     @named_options
     def open(
-        self, losses: Losses, baseline: Any = None, *, alpha: Level = 0.05, stake: float = 0.05
+        self, losses: Losses, baseline: Any = None, *, alpha: Level = 0.05, stake: Stake = 0.05
     ) -> LedgerState:
         """Begin, once for the rows.
 
@@ -223,7 +229,7 @@ class Ledger:
         ValueError
             If the file exists, or no p-value of such losses is right far out.
         """
-        rows, stake = Rows.of(losses), _checked_stake(stake)
+        rows = Rows.of(losses)
         if baseline is None and len(losses.learners) > 1:
             raise ValueError(
                 f"{arg('baseline')} is missing: name the model in use, one of "
@@ -238,7 +244,7 @@ class Ledger:
                     "file for new rows"
                 )
             kept = as_text(hidden(content, rows.key(opening), opening["baseline"]))
-            opening |= {"alpha": float(alpha), "stake": stake, "kept": kept}
+            opening |= {"alpha": float(alpha), "stake": float(stake), "kept": kept}
             journal.append(kind="open", format=FORMAT, version=VERSION, **opening)
             return _History(journal).state()
 
@@ -249,8 +255,8 @@ class Ledger:
         candidate: Any = 0,
         baseline: Any = None,
         *,
-        margin: float = 0.0,
-        stake: float | None = None,
+        margin: Margin = 0.0,
+        stake: Stake | None = None,
     ) -> GateAnswer:
         """Whether a candidate may be promoted; a pass makes it the baseline.
 
@@ -283,8 +289,7 @@ class Ledger:
             If the question has no p-value that is right far out, rows are others, or the file was
             changed.
         """
-        check_number("margin", margin, low=0.0, high=1.0)
-        rows, stake = Rows.of(losses, margin), None if stake is None else _checked_stake(stake)
+        rows = Rows.of(losses, margin)
         new, claim = rows.content(candidate), losses.learners[losses.number_of(candidate)]
         if margin:
             claim += f" is worse by less than {margin:g} than the current and the first baseline"
@@ -302,7 +307,7 @@ class Ledger:
             history.settle(question)
             if history.pending:
                 stake = history.pending["stake"]
-            stake = stake or history.opening["stake"]
+            stake = float(stake or history.opening["stake"])
             budget = budget_left(history.opening["alpha"], history.stakes)
             if budget < LEAST_LEVEL:
                 return history.answer("spent", claim)
@@ -465,7 +470,8 @@ class _History:
         pvalue = self.pvalue(line, rows, key) if line["metric"] == rows.metric else math.nan
         numbers = {"pvalue": pvalue, "candidate_error": float(new), "baseline_error": float(old)}
         decision = "pass" if line["pass"] else "not shown"
-        return {"decision": decision, **{name: line[name] for name in REPEATED}, **numbers}
+        asked_for = {name: line[name] for name in ("margin", "metric", "level")}
+        return {"decision": decision, **asked_for, **numbers}
 
     def state(self) -> LedgerState:
         """The state. An ask without an answer has lost its stake, unless it is gone on with."""
@@ -492,10 +498,3 @@ class _History:
 def _is_about(line: Line, question: Mapping[str, Any]) -> bool:
     """Whether an ask is this one."""
     return all(line[name] == question.get(name) for name in ("new", "old", "metric", "margin"))
-
-
-def _checked_stake(stake: Any) -> float:
-    check_number("stake", stake, low=0.0, high=1.0)
-    if stake == 0:
-        raise ValueError(f"{arg('stake')} must be above 0, got 0: use 0.05, or 0.3 with few asks")
-    return float(stake)

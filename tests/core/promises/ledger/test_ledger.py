@@ -208,8 +208,8 @@ def test_a_spent_ledger_looks_at_nothing(ledger):
 def test_too_small_a_stake_is_refused_with_one_that_works(ledger, before):
     assert not ledger.ask(losses("same"), stake=before).passed
     size = len(lines(ledger))
-    with pytest.raises(ValueError, match=r"stake must be .* or more, got 1e-15") as refused:
-        ledger.ask(losses("best"), stake=1e-15)
+    with pytest.raises(ValueError, match=r"stake must be .* or more, got 1e-12") as refused:
+        ledger.ask(losses("best"), stake=1e-12)
     assert len(lines(ledger)) == size
     usable = float(str(refused.value).split()[3])
     assert LEAST_LEVEL <= usable * ledger.show().budget < 1.2 * LEAST_LEVEL
