@@ -157,8 +157,8 @@ class Ledger:
     Everything else is refused: the AUC, means of losses, margins with clusters or with F1. Below a
     budget of 1e-12 the ledger is spent.
 
-    `alpha` bounds false passes of such models only: in clusters, and with F1 and its like, H0 is
-    that the models could change places. Two models may have equal F1 and unlike errors, one with
+    In clusters, and with F1 and its like, H0 is narrower than "not better": the models could change
+    places. `alpha` is for this H0 only. Two models may have equal F1 and unlike errors, one with
     more finds and more alarms. In 1500 simulated tests of such models the level was .056 instead of
     .05, and .005 instead of .0025.
 
@@ -270,7 +270,7 @@ class Ledger:
             It should not be run again: the answers of a model that differ from one run to the next
             are another model's. An older baseline is refused, because a candidate that is better
             than that one may be worse than the current one. The candidate that has just passed may
-            still be passed with the baseline before it.
+            be asked about again with the baseline before it.
         margin : float, optional
             By how much the candidate may be worse, in units of the loss. It is compared with the
             current and with the first baseline, as margins would otherwise add up. By default 0:

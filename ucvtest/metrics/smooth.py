@@ -31,7 +31,7 @@ IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
 """The scale on which the limits of one learner are symmetric: T, log T, log(1 - T), atanh T; "sqrt"
 means the square roots of the limits of the squared metric."""
 
-ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+ValueAndGradient = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 """A function of the means of the parts that returns the metric and its gradient, an array of their
 shape."""
 
