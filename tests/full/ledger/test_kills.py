@@ -10,7 +10,11 @@ from tests.support.kills import MODELS, Y, answers_of_killed
 from ucvtest.ledger.journal import Journal
 from ucvtest.ledger.rows import Rows
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="forks"),
+    # Other tests may have loaded JAX, which the children do not use.
+    pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called"),
+]
 
 
 def check(path: Path, rounds: int) -> None:
