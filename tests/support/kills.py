@@ -28,8 +28,8 @@ MODELS["150"] = _model(1150, 0.05)
 def _ask_on(path: Path, start: int, output: int) -> None:
     """Ask about one candidate after the other, and write every answer."""
     for number in range(start, N_CANDIDATES):
-        losses = uv.Losses.from_predictions(Y, {"new": MODELS[str(number)], "old": MODELS["old"]})
-        answer = uv.Ledger(path).ask(losses, "new", "old")
+        losses = uv.Losses.from_predictions(Y, {"new": MODELS[str(number)]})
+        answer = uv.Ledger(path).ask(losses)
         os.write(output, f"{number} {answer.decision}\n".encode())
     os._exit(0)
 

@@ -10,7 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ucvtest.common.words import arg, call
+from ucvtest.common.words import call
+
+FORMAT = "ucvtest.Ledger"
+
+BEGINNING = json.dumps({"kind": "open", "format": FORMAT}).encode()[:-1]
+"""How a file begins whose first line is written, be it cut by a kill."""
 
 START = "0" * 32
 """What the first line has in the place of a hash."""
@@ -27,6 +32,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         content = path.read_bytes() if path.exists() else b""
+        if not content.startswith(BEGINNING[: len(content)]):
+            raise ValueError(
+                f"{path} does not begin as a ledger's file: name another file, or put the file "
+                "back as it was"
+            )
         # A line without its end was cut by a kill. Nobody has heard of it.
         self._whole = content[: content.rfind(b"\n") + 1]
         self._is_cut = len(self._whole) < len(content)
@@ -71,15 +81,19 @@ def locked(path: Path, *, new: bool = False) -> Iterator[Journal]:
     """The journal of a file, for one process at a time; a lock ends with its process."""
     from filelock import FileLock, Timeout
 
+    missing = f"there is no ledger {path}: open one by {call('Ledger.open')}, once for its rows"
     if not new and not path.exists():
-        raise ValueError(
-            f"there is no ledger {path}: open one by {call('Ledger.open')}, once for its rows"
-        )
+        raise ValueError(missing)
+    if path.is_dir():
+        raise ValueError(f"ledger {path} is a folder: name a file in it, such as gate.jsonl")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{arg('path')} {path}: the folder {path.parent} does not exist")
+        raise ValueError(f"ledger {path}: the folder {path.parent} does not exist")
     try:
         with FileLock(f"{path}.lock", timeout=PATIENCE, mode=0o600):
-            yield Journal(path)
+            journal = Journal(path)
+            if not new and not journal.lines:
+                raise ValueError(missing)
+            yield journal
     except Timeout:
         raise ValueError(
             f"{path} has been in use by another process for {PATIENCE:g} seconds: ask again when "

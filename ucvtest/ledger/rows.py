@@ -141,9 +141,7 @@ class Rows:
             assert losses.target is not None
             target = losses.target.astype(int)
             labels = (np.abs(target - errors) for errors in (first, second))
-            return row_swaps(
-                lambda cells: sign * function.value_and_gradient(cells)[0], target, *labels
-            )
+            return row_swaps(lambda tables: sign * function.values(tables), target, *labels)
         if self.grouped:
             assert losses.groups is not None
             return sign_flips(np.bincount(losses.groups, second - first))

@@ -1,17 +1,17 @@
 """Functions of a confusion matrix of shares, true classes in rows, with their gradients.
 
-Each function takes the matrix P (C, C) and returns the metric and its gradient, an array (C, C). If
-the metric is 0/0, both are NaN. In averages over classes, a class with 0/0 counts 0, and a class
-that neither occurs nor is predicted is left out, as in scikit-learn.
+Each function takes the matrix P (C, C), or an array (..., C, C) of them. It returns the metric
+(...) and its gradient (..., C, C). Where the metric is 0/0, both are NaN. In averages over classes,
+a class with 0/0 counts 0, and a class that neither occurs nor is predicted is left out, as in
+scikit-learn.
 """
 
-import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-MetricAndGradient = tuple[float, np.ndarray]
+MetricAndGradient = tuple[np.ndarray, np.ndarray]
 
 Places = Sequence[int] | None
 """Positions of classes; None for those that a table has."""
@@ -51,24 +51,20 @@ def f_beta(beta: float = 1.0) -> ClassRatio:
 def net_benefit(table: np.ndarray, threshold: float) -> MetricAndGradient:
     """True positives minus false positives times the odds of the threshold, per observation."""
     gains = np.array([[0.0, -threshold / (1 - threshold)], [0.0, 1.0]])
-    return float((gains * table).sum()), gains
+    return (gains * table).sum(axis=(-2, -1)), np.broadcast_to(gains, table.shape)
 
 
 def of_one_class(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
     """The ratio of one class, the only one of the places."""
     counted = _counted(table, places)
     values, denominators = _ratios(table, class_ratio)
-    if not counted @ denominators > NOTHING:
-        return _without_value(table)
-    return float(counted @ values), _slopes(class_ratio, values, counted, denominators)
+    slopes = _slopes(class_ratio, values, counted, denominators)
+    return _if(_dot(counted, denominators) > NOTHING, _dot(counted, values), slopes)
 
 
 def averaged(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
     """The mean over some classes, or over all that the table has ("macro")."""
-    counted = _counted(table, places)
-    values, denominators = _ratios(table, class_ratio)
-    weights = counted / counted.sum()
-    return float(weights @ values), _slopes(class_ratio, values, weights, denominators)
+    return _mean_of_classes(table, class_ratio, _counted(table, places))
 
 
 def weighted_by_class(
@@ -76,26 +72,23 @@ def weighted_by_class(
 ) -> MetricAndGradient:
     """The mean over classes weighted by their shares, which are also estimated ("weighted")."""
     counted = _counted(table, places)
-    class_rates = counted * table.sum(axis=1)
-    total = float(class_rates.sum())
-    if not total > NOTHING:
-        return _without_value(table)
+    class_rates = counted * table.sum(axis=-1)
+    total = class_rates.sum(axis=-1, keepdims=True)
     values, denominators = _ratios(table, class_ratio)
-    value = float(class_rates @ values) / total
-    gradient = _slopes(class_ratio, values, class_rates / total, denominators)
-    return value, gradient + (counted * (values - value) / total)[:, None]
+    weights = _divided(class_rates, total)
+    value = _dot(weights, values)
+    gradient = _slopes(class_ratio, values, weights, denominators)
+    gradient += _divided(counted * (values - value[..., None]), total)[..., None]
+    return _if(total[..., 0] > NOTHING, value, gradient)
 
 
 def micro_averaged(table: np.ndarray, class_ratio: ClassRatio, places: Places) -> MetricAndGradient:
     """A ratio of sums over classes ("micro")."""
     counted = _counted(table, places)
-    _, denominators = _ratios(table, class_ratio)
-    total = float(counted @ denominators)
-    if not total > NOTHING:
-        return _without_value(table)
-    value = class_ratio.above * float(counted @ np.diag(table)) / total
-    same, totals = np.full(len(table), value), np.full(len(table), total)
-    return value, _slopes(class_ratio, same, counted, totals)
+    total = _dot(counted, _ratios(table, class_ratio)[1])[..., None]
+    value = _divided(class_ratio.above * _dot(counted, _diagonal(table))[..., None], total)
+    slopes = _slopes(class_ratio, value, counted, total)
+    return _if(total[..., 0] > NOTHING, value[..., 0], slopes)
 
 
 AVERAGES = {
@@ -109,31 +102,37 @@ AVERAGES = {
 
 def balanced_accuracy(table: np.ndarray) -> MetricAndGradient:
     """The mean recall of the classes that occur."""
-    return averaged(table, RECALL, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
+    return _mean_of_classes(table, RECALL, (table.sum(axis=-1) > NOTHING) * 1.0)
 
 
 def geometric_mean_of_recalls(table: np.ndarray) -> MetricAndGradient:
     """The geometric mean of the recalls of the classes that occur; 0 has no gradient."""
     recalls, denominators = _ratios(table, RECALL)
     occurs = denominators > NOTHING
-    n_classes = int(occurs.sum())
-    mean = float(np.prod(recalls[occurs]) ** (1 / n_classes))
-    if not mean > 0:
-        return mean, np.full(table.shape, np.nan)
-    weights = np.divide(mean / n_classes, recalls, out=np.zeros(len(table)), where=occurs)
-    return mean, _slopes(RECALL, recalls, weights, denominators)
+    n_classes = occurs.sum(axis=-1)
+    mean = np.prod(np.where(occurs, recalls, 1.0), axis=-1) ** (1 / n_classes)
+    positive = mean > 0
+    weights = np.divide(
+        (mean / n_classes)[..., None],
+        recalls,
+        out=np.zeros(recalls.shape),
+        where=occurs & positive[..., None],
+    )
+    return mean, _if(positive, mean, _slopes(RECALL, recalls, weights, denominators))[1]
 
 
 def matthews(table: np.ndarray) -> MetricAndGradient:
     """The correlation of true and predicted classes (Matthews; Gorodkin for several classes)."""
-    true, predicted = table.sum(axis=1), table.sum(axis=0)
-    a, b = 1 - true @ true, 1 - predicted @ predicted
-    if not a * b > NOTHING:
-        return _without_value(table)
-    root = math.sqrt(a * b)
-    value = float(np.trace(table) - true @ predicted) / root
-    slope = (np.eye(len(table)) - predicted[:, None] - true) / root
-    return value, slope + value * (true[:, None] / a + predicted / b)
+    true, predicted = table.sum(axis=-1), table.sum(axis=-2)
+    a, b = 1 - _dot(true, true), 1 - _dot(predicted, predicted)
+    defined = a * b > NOTHING
+    # Any number in the place of a variance of 0.
+    a, b = np.where(defined, a, 1.0)[..., None, None], np.where(defined, b, 1.0)[..., None, None]
+    root = np.sqrt(a * b)
+    value = (_diagonal(table).sum(axis=-1) - _dot(true, predicted))[..., None, None] / root
+    down, across = np.s_[..., :, None], np.s_[..., None, :]
+    slope = (np.eye(table.shape[-1]) - predicted[down] - true[across]) / root
+    return _if(defined, value[..., 0, 0], slope + value * (true[down] / a + predicted[across] / b))
 
 
 def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAndGradient:
@@ -141,40 +140,57 @@ def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAnd
 
     Distances count the classes that the table has.
     """
-    class_numbers = np.cumsum(_counted(table, None))
-    class_distance = np.abs(class_numbers[:, None] - class_numbers)
+    class_numbers = np.cumsum(_counted(table, None), axis=-1)
+    class_distance = np.abs(class_numbers[..., :, None] - class_numbers[..., None, :])
     weights = (class_distance > 0) * 1.0 if power is None else class_distance.astype(float) ** power
-    true, predicted = table.sum(axis=1), table.sum(axis=0)
-    expected = float(true @ weights @ predicted)
-    if not expected > NOTHING:
-        return _without_value(table)
-    weighted_disagreement = float((weights * table).sum()) / expected
-    by_chance = (weights @ predicted)[:, None] + true @ weights
-    return 1 - weighted_disagreement, -(weights - weighted_disagreement * by_chance) / expected
+    true, predicted = table.sum(axis=-1)[..., None, :], table.sum(axis=-2)[..., None]
+    expected = true @ weights @ predicted
+    disagreement = (weights * table).sum(axis=(-2, -1), keepdims=True)
+    weighted_disagreement = _divided(disagreement, expected)
+    by_chance = weights @ predicted + true @ weights
+    gradient = -_divided(weights - weighted_disagreement * by_chance, expected)
+    return _if(expected[..., 0, 0] > NOTHING, 1 - weighted_disagreement[..., 0, 0], gradient)
 
 
 def _counted(table: np.ndarray, places: Places) -> np.ndarray:
     """1 for each class in the places, or that occurs or is predicted; 0 for others."""
     if places is None:
-        return ((table.sum(axis=1) > NOTHING) | (table.sum(axis=0) > NOTHING)) * 1.0
-    return np.isin(np.arange(len(table)), places) * 1.0
+        return ((table.sum(axis=-1) > NOTHING) | (table.sum(axis=-2) > NOTHING)) * 1.0
+    return np.isin(np.arange(table.shape[-1]), places) * 1.0
+
+
+def _diagonal(table: np.ndarray) -> np.ndarray:
+    return np.diagonal(table, axis1=-2, axis2=-1)
+
+
+def _dot(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The sum of products over classes, the last axis."""
+    return np.asarray((first * second).sum(axis=-1))
+
+
+def _divided(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """The quotient, 0 if it is 0/0."""
+    quotient = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
+    return np.divide(numerator, denominator, out=quotient, where=denominator > NOTHING)
 
 
 def _ratios(table: np.ndarray, class_ratio: ClassRatio) -> tuple[np.ndarray, np.ndarray]:
     """The ratio of each class, 0 if it is 0/0, and its denominator."""
-    hits = np.diag(table)
+    hits = _diagonal(table)
     denominators = (
         class_ratio.hits * hits
-        + class_ratio.row * table.sum(axis=1)
-        + class_ratio.column * table.sum(axis=0)
+        + class_ratio.row * table.sum(axis=-1)
+        + class_ratio.column * table.sum(axis=-2)
     )
-    values = np.divide(
-        class_ratio.above * hits,
-        denominators,
-        out=np.zeros(len(table)),
-        where=denominators > NOTHING,
-    )
-    return values, denominators
+    return _divided(class_ratio.above * hits, denominators), denominators
+
+
+def _mean_of_classes(
+    table: np.ndarray, class_ratio: ClassRatio, counted: np.ndarray
+) -> MetricAndGradient:
+    values, denominators = _ratios(table, class_ratio)
+    weights = counted / counted.sum(axis=-1, keepdims=True)
+    return _dot(weights, values), _slopes(class_ratio, values, weights, denominators)
 
 
 def _slopes(
@@ -184,18 +200,18 @@ def _slopes(
 
     A cell is in one row and one column, so that memory for all classes is that of the table.
     """
-    per_unit = np.divide(
-        weights, denominators, out=np.zeros(len(weights)), where=denominators > NOTHING
-    )
+    per_unit = _divided(weights, denominators)
     by_row, by_column = (
         -per_unit * values * factor for factor in (class_ratio.row, class_ratio.column)
     )
-    gradient = by_row[:, None] + by_column
-    gradient[np.diag_indices(len(weights))] += per_unit * (
-        class_ratio.above - values * class_ratio.hits
+    gradient = by_row[..., :, None] + by_column[..., None, :]
+    classes = np.arange(per_unit.shape[-1])
+    gradient[..., classes, classes] += per_unit * (class_ratio.above - values * class_ratio.hits)
+    return np.asarray(gradient)
+
+
+def _if(defined: Any, value: np.ndarray, gradient: np.ndarray) -> MetricAndGradient:
+    """The metric and its gradient where there are any, NaN elsewhere."""
+    return np.where(defined, value, np.nan), np.where(
+        np.asarray(defined)[..., None, None], gradient, np.nan
     )
-    return gradient
-
-
-def _without_value(table: np.ndarray) -> MetricAndGradient:
-    return np.nan, np.full(table.shape, np.nan)

@@ -31,7 +31,7 @@ IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
 """The scale on which the limits of one learner are symmetric: T, log T, log(1 - T), atanh T; "sqrt"
 means the square roots of the limits of the squared metric."""
 
-ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+ValueAndGradient = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 """A function of the means of the parts that returns the metric and its gradient, an array of their
 shape."""
 
@@ -117,7 +117,19 @@ class Cells(FunctionOfMeans):
         own = self.own
         value_and_gradient: Any = self.function if own is None else own.of_shares
         value, gradient[cells] = value_and_gradient(table[cells])
-        return value, gradient
+        return float(value), gradient
+
+    def values(self, tables: np.ndarray) -> np.ndarray:
+        """The metric of tables (..., C, C), without gradients."""
+        function: Any = self.function
+        if self.own is None and (self.by_place or not self.outside):
+            return np.asarray(function(tables)[0])
+        value = (lambda table: function(table)[0]) if self.own is None else self.own.value
+        numbers = [
+            value(table[self._cells_of_rule(table)])
+            for table in tables.reshape(-1, *tables.shape[-2:])
+        ]
+        return np.reshape(numbers, tables.shape[:-2])
 
     def curvature(self, table: np.ndarray, direction: np.ndarray) -> float:
         """See `FunctionOfMeans`."""

@@ -877,14 +877,16 @@ OF_LEDGERS = [
         f"{ASK} 0.02 --scores a,b --groups group"),
     ROW("margin", "got 0.02", "ask whether the new model is better",
         lambda: LEDGER.ask(judged("f1"), margin=0.02), f"{ASK} 0.02 --scores a,b --metric f1"),
-    ROW("margin", "got -0.1", "between 0 and 1",
+    ROW("margin", "got -0.1", "from 0 to 1",
         lambda: LEDGER.ask(rules(), margin=-0.1), f"{ASK} -0.1 --scores a,b"),
-    ROW("stake", "got 0", "use 0.05",
+    ROW("stake", "got 0", "leave it out",
         lambda: LEDGER.ask(rules(), stake=0), f"{ASK} 0 --scores a,b --stake 0"),
     ROW("models", "in folds", "predictions for such rows", lambda: LEDGER.ask(in_folds())),
     ROW("ledger", "none.jsonl", "open one", lambda: LEDGER.ask(rules())),
     ROW("baseline", "a, b", "name the model in use", lambda: LEDGER.open(rules())),
     ROW("discordant", "got None", "between 0 and 1", lambda: LEDGER.show(0.1)),
+    ROW("ledger", "is a folder", "name a file in it",
+        lambda: uv.Ledger(".").show()),
     ROW("asks", "error rates", "difference",
         lambda: uv.plan(rules("auc"), difference=0.05, asks=3)),
 ]
@@ -1114,6 +1116,7 @@ OF_FORMS = [
     ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
     ROW("stratify", "array", "True or False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
     ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
+    ROW("path", "got array([0.])", "name of a file", lambda: uv.Ledger(np.zeros(1))),
 ]
 # fmt: on
 

@@ -36,10 +36,12 @@ def test_in_the_shell(folder, expected):
         assert json.loads((folder / "a.json").read_text())["budget"] == budget
     shown = typed("ledger show gate.jsonl --json -").stdout
     assert json.loads(shown)["budget"] == expected[-1][1]
-    spent = typed(f"gate {about} old --margin 0 --ledger gate.jsonl --stake 1e-12")
-    assert spent.exit_code == 4
+    whole = f"gate {about} old --margin 0 --ledger gate.jsonl --stake"
+    assert [typed(f"{whole} {stake}").exit_code for stake in ("1e-12", "1", "1")] == [2, 3, 3]
+    assert typed(f"gate {about} new --margin 0 --ledger gate.jsonl").exit_code == 4
     closed = typed(f"ledger close gate.jsonl {about} old --json -")
     assert [row["decision"] for row in json.loads(closed.stdout)["asks"]] == [
-        decision for decision, _ in expected
+        *(decision for decision, _ in expected),
+        "not shown",
     ]
     assert typed(f"gate {about} old --margin 0 --ledger gate.jsonl").exit_code == 2

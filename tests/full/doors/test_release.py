@@ -167,6 +167,7 @@ def ask(folder: Path, command: str, inputs: dict[str, Any]) -> tuple[int, str, s
         (1, "notice", 1, "::error"),
         (3, "notice", 0, "::notice"),
         (3, "fail", 1, "::error"),
+        (4, "notice", 4, "::error"),
         (2, "notice", 2, "::error"),
     ],
 )
@@ -183,7 +184,7 @@ def test_the_action_is_red_if_the_new_model_is_worse(
     shown = "\n".join(f"<{word}>" for word in words)
     assert log.startswith(shown)
     assert re.findall("::[a-z]+", log)[:1] == ([said] if said else [])
-    decision = {0: "pass", 1: "fail", 3: "undecided"}.get(status)
+    decision = {0: "pass", 1: "fail", 3: "undecided", 4: "spent"}.get(status)
     assert output == (f"decision={decision}\n" if decision else "")
     assert (shown in summary) == (decision is not None)
 

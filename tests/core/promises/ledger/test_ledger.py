@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import ucvtest as uv
+from ucvtest.stats.stakes import LEAST_LEVEL
 
 RNG = np.random.default_rng(8)
 N = 400
@@ -123,11 +124,9 @@ class TestTheFile:
         [
             lambda text: [*text[:2], text[3], text[2], *text[4:]],
             lambda text: [*text[:3], *text[4:]],
-            lambda text: text[1:],
             lambda text: [*text[:2], text[2].replace("false", "true"), *text[3:]],
             lambda text: [text[0].replace('"alpha": 0.05', '"alpha": 0.5'), *text[1:]],
             lambda text: [text[0], "[" * 5000 + "\n", *text[1:]],
-            lambda text: ["7\n", *text],
             lambda text: [*text, "{}\n"],
         ],
     )
@@ -138,6 +137,12 @@ class TestTheFile:
         for call in (ledger.show, lambda: ledger.ask(losses("old"), margin=0.1)):
             with pytest.raises(ValueError, match="changed, moved or taken out"):
                 call()
+
+    @pytest.mark.parametrize("begins", [lambda text: text[1:], lambda text: ["7\n", *text]])
+    def test_a_file_that_begins_otherwise_is_refused(self, ledger, begins):
+        ledger.path.write_text("".join(begins(lines(ledger))))
+        with pytest.raises(ValueError, match="does not begin as a ledger's file"):
+            ledger.ask(losses("old"), margin=0.1)
 
     def test_half_a_line_is_what_a_kill_leaves(self, ledger):
         """Its answer was never heard, so the ask goes on, and the answer is the same."""
@@ -192,12 +197,58 @@ class TestTheFile:
 
 
 def test_a_spent_ledger_looks_at_nothing(ledger):
+    assert not ledger.ask(losses("same"), stake=1.0).passed
     size = len(lines(ledger))
-    answer = ledger.ask(losses("best"), stake=1e-11)
+    answer = ledger.ask(losses("best"))
     assert (answer.decision, answer.passed) == ("spent", False)
     assert len(lines(ledger)) == size
-    assert not ledger.ask(losses("same"), stake=1.0).passed
-    assert ledger.ask(losses("best")).decision == "spent"
+
+
+@pytest.mark.parametrize("before", [0.5, 1 - 2e-9, 1 - 2.1e-11])
+def test_too_small_a_stake_is_refused_with_one_that_works(ledger, before):
+    assert not ledger.ask(losses("same"), stake=before).passed
+    size = len(lines(ledger))
+    with pytest.raises(ValueError, match=r"stake must be .* or more, got 1e-12") as refused:
+        ledger.ask(losses("best"), stake=1e-12)
+    assert len(lines(ledger)) == size
+    usable = float(str(refused.value).split()[3])
+    assert LEAST_LEVEL <= usable * ledger.show().budget < 1.2 * LEAST_LEVEL
+    assert not ledger.ask(losses("old", "same"), "same", stake=usable).passed
+
+
+FILES = [b'{"a": 1}', b'{"kind": "open", "format": "other"}\n', b"y,old\n0,1\n", b"y", b"\xff\0"]
+
+
+@pytest.mark.parametrize("content", FILES)
+def test_files_of_others_are_refused_and_kept(tmp_path, content):
+    ledger = uv.Ledger(tmp_path / "gate.jsonl")
+    ledger.path.write_bytes(content)
+    for call in (ledger.open, ledger.ask):
+        with pytest.raises(ValueError, match="does not begin as a ledger's file"):
+            call(losses("old"))
+    assert ledger.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("length", [0, 1, 30, 200, -1])
+def test_an_opening_that_was_cut_is_opened_again(ledger, length):
+    ledger.path.write_text(ledger.path.read_text()[:length])
+    with pytest.raises(ValueError, match="there is no ledger"):
+        ledger.show()
+    ledger.open(losses("old"))
+    assert ledger.ask(losses("best")).passed
+
+
+def test_a_candidate_is_not_compared_with_an_older_baseline(ledger):
+    """It may be better than that one, and worse than the current one."""
+    assert ledger.ask(losses(), "best", "old").passed
+    size = len(lines(ledger))
+    for names in (("new", "old"), ("new", "same"), ("best", "new")):
+        with pytest.raises(ValueError, match="other predictions than the current baseline"):
+            ledger.ask(losses(), *names)
+    assert ledger.ask(losses(), "best", "old").stored
+    assert not ledger.ask(losses(), "best", "best").passed
+    assert len(lines(ledger)) == size
+    assert not ledger.ask(losses(), "new", "best").passed
 
 
 def test_numbers_come_after_the_end(ledger):
@@ -208,7 +259,9 @@ def test_numbers_come_after_the_end(ledger):
     assert table.candidate_error.tolist() == [(~RIGHT[name]).mean() for name in ("same", "best")]
     expected = uv.McNemarTest.from_losses(losses("best", "old"), alternative="less").fit().pvalue
     assert table.pvalue.iloc[1] == pytest.approx(expected, rel=1e-12)
-    assert ledger.show().closed
+    state = ledger.show(0.1, 0.3)
+    assert (state.closed, state.level, state.power) == (True, None, None)
+    assert "level" not in state.verdict
     with pytest.raises(ValueError, match="is closed"):
         ledger.ask(losses("new"))
 

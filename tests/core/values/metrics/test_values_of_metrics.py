@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -341,6 +342,20 @@ def test_gradients_are_those_by_differences(name):
     (value, gradient), (again, differences) = gradients(name, 2 if SMOOTH[name].of_two else 3)
     assert value == again
     np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("outside", [(), (1,)])
+@pytest.mark.parametrize("name", [name for name in OF_MEANS if SMOOTH[name].output == "label"])
+def test_many_tables_at_once_have_the_values_of_each(name, outside):
+    """Some of them 0/0; a rule that never predicts a label outside y is scored without it."""
+    n_classes = 2 if SMOOTH[name].of_two else 3
+    function = replace(SMOOTH[name].made_for(range(n_classes)), outside=outside)
+    shares = np.random.default_rng(0).dirichlet(np.full(n_classes**2, 0.1), size=(4, 20))
+    shares = np.round(shares.reshape(4, 20, n_classes, n_classes), 3)
+    if outside:
+        shares[..., outside[0], :] = 0
+    expected = [[function.value_and_gradient(table)[0] for table in tables] for tables in shares]
+    np.testing.assert_allclose(function.values(shares), expected, rtol=1e-12)
 
 
 def test_gradients_of_averages_over_some_classes_are_those_by_differences():
