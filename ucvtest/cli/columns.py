@@ -11,6 +11,7 @@ from ucvtest.cli.compare import AlternativeName
 from ucvtest.cli.files import DUMMIES, Sample
 from ucvtest.cli.plan import parse_sizes
 from ucvtest.cli.report import STDOUT, Printed, width
+from ucvtest.common.words import arg
 from ucvtest.data.groups import GroupWeight
 
 
@@ -125,5 +126,7 @@ def _blocks(typed: Sequence[str], dummies: Mapping[str, Sequence[str]]) -> dict[
     blocks = {}
     for block in typed:
         name, _, listed = block.partition("=")
+        if name in blocks:
+            raise ValueError(f"two blocks are called {name}: give {arg('block')} different names")
         blocks[name] = _columns(listed or name, dummies)
     return blocks

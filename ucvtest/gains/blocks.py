@@ -39,16 +39,18 @@ class Blocks:
             raise ValueError(f"{arg('X')} must be a table with columns, got {excerpt(X)}")
         names = tuple(getattr(X, "columns", range(X.shape[1])))
         of_base = None if base is None else tuple(column_places(arg("base"), _listed(base), X))
-        rest = [number for number in range(len(names)) if number not in (of_base or ())]
         if blocks is None:
-            places: dict[str, tuple[int, ...]] = {
-                _called(names[number], X): (number,) for number in rest
-            }
-        else:
-            places = {
-                name: tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))
-                for name, columns in _named(blocks, X).items()
-            }
+            blocks = [[name] for number, name in enumerate(names) if number not in (of_base or ())]
+            if not blocks:
+                raise ValueError(f"{arg('base')} has all columns: leave out those to add to it")
+        places: dict[str, tuple[int, ...]] = {}
+        for name, columns in _named(blocks, X):
+            if name in places:
+                raise ValueError(
+                    f"two blocks are called {name}: name each of them in {arg('blocks')}, by texts "
+                    "that differ"
+                )
+            places[name] = tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))
         if not places:
             raise ValueError(f"{arg('blocks')} is empty: name at least one block of columns")
         checked = cls(names, places, of_base)
@@ -139,11 +141,11 @@ def _listed(columns: Any) -> list[Any]:
     return [columns] if isinstance(columns, (str, int)) else list(columns)
 
 
-def _named(blocks: Any, X: Any) -> dict[str, Any]:
-    """Blocks by name: those without a name are called by their columns."""
+def _named(blocks: Any, X: Any) -> list[tuple[str, Any]]:
+    """Blocks with their names: those without a name are called by their columns."""
     if isinstance(blocks, Mapping):
-        return {str(name): columns for name, columns in blocks.items()}
-    return {
-        " + ".join(_called(column, X) for column in _listed(columns)): columns
+        return [(str(name), columns) for name, columns in blocks.items()]
+    return [
+        (" + ".join(_called(column, X) for column in _listed(columns)), columns)
         for columns in _listed(blocks)
-    }
+    ]

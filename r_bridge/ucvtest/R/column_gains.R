@@ -37,6 +37,9 @@ column_gains.default <- function(x, y, learner, blocks = NULL, base = NULL, copi
   if (is.null(blocks)) blocks <- setdiff(term, term[colnames(x) %in% base])
   if (is.null(names(blocks)))
     names(blocks) <- vapply(blocks, function(names) paste(names, collapse = " + "), "")
+  if (anyDuplicated(names(blocks)))
+    stop_user("'blocks' has several called '", names(blocks)[duplicated(names(blocks))][1L],
+              "': name them")
   blocks <- lapply(blocks, columns_of, argument = "blocks")
   fields <- without(ask_of_data("columns"), "labels")
   fields$table <- as.data.frame(fields$table)
