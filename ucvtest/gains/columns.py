@@ -87,7 +87,7 @@ def columns(
         See `UStatisticTest`.
     alternative : {"two-sided", "less", "greater"}
         H1: gains differ from, are below, or are above 0.
-    rng, n_jobs, progress
+    rng, n_jobs, batch_size, progress
         See `UStatisticTest.fit`.
     checkpoint : path, optional
         A folder that keeps finished fits of gains: see `compare`.
@@ -228,8 +228,12 @@ def _checked_size(learn_size: Any, problem: Problem) -> tuple[int, dict[str, Any
 def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
     """The options of the test: those of few fits unless all learners are jitted."""
     fitting = problem.fitting(problem.learnt_rows(size)).learners.values()
+    if fits is not None and fits % 2:
+        raise ValueError(f"{arg('fits')} must be an even number, got {fits}: use {fits + 1}")
     if any(learner.backend != "jax" for learner in fitting):
-        return {"n_pairs": (fits or FEW) // 2, "variance": "few"}
+        fits = fits or FEW
+        # By default such learners have no more than 20 fits.
+        return {"n_pairs": fits // 2, "variance": "few", "max_fits": fits * len(problem.learners)}
     metric, n_units = problem.metric, problem.n_units
     least_fits = 4 * n_units if metric.ranks_pairs else 0
     if fits is not None and fits < least_fits:
