@@ -343,14 +343,19 @@ VALUES = ("truth", "estimate", "low", "high", "low_all", "high_all")
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """By cell and method: coverage, the worst block, all blocks at once, and calls."""
+    """By cell and method: coverage, the worst block, all blocks at once, and calls.
+
+    Coverage is that of the intervals that exist.
+    """
     low, high, truth = (rows[name] for name in ("low", "high", "truth"))
     irrelevant = rows["kind"] == "irrelevant"
-    # Without an interval nothing is said: that is right where no prediction uses a block.
-    missing = low.isna()
+    # Where no prediction uses a block, no interval can contain anything, or miss it.
+    exists = low.notna()
+    all_contain = (rows["low_all"] <= truth) & (truth <= rows["high_all"])
     rows = rows.assign(
-        covered=(low <= truth) & (truth <= high) | missing,
-        covered_all=(rows["low_all"] <= truth) & (truth <= rows["high_all"]) | missing,
+        missing=~exists,
+        covered=((low <= truth) & (truth <= high)).astype(float).where(exists),
+        covered_all=all_contain.astype(float).where(exists),
         helps=(rows["low_all"] > 0) & irrelevant,
         # One-sided 5% for a column alone would be low; this is the two-sided interval's side.
         helps_alone=(low > 0).where(irrelevant),
@@ -366,6 +371,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     made = cells.agg(samples=("number", "nunique"), coverage=("covered", "mean"))
     made["worst_column"] = columns.groupby(keys, sort=False).min()
     made["all_at_once"] = of_samples["all_covered"]
+    made["missing"] = cells["missing"].mean()
     made["irrelevant_called"] = cells["helps_alone"].apply(lambda x: x.astype(float).mean())
     made["any_irrelevant_called"] = of_samples["any_called"]
     made["power"] = cells["power"].apply(lambda x: x.astype(float).mean())
@@ -378,7 +384,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 def short(table: pd.DataFrame) -> pd.DataFrame:
     """By method over all cells."""
     methods = table.groupby("method", sort=False)
-    means = ["coverage", "all_at_once", "irrelevant_called", "power"]
+    means = ["coverage", "all_at_once", "missing", "irrelevant_called", "power"]
     made = methods[means].mean().round(1)
     made.insert(0, "cells", methods.size())
     made.insert(1, "samples", methods["samples"].sum())
