@@ -260,11 +260,10 @@ def true_gains(name: str, n: int, share: str) -> dict[str, float]:
     units = n // ROWS_IN_GROUP if problem.grouped else n
     g = units // 2 - 1 if share == "half" else units - -(-units // 10)
     means: dict[str, list[float]] = {}
-    one_by_one = name in ("tree", "forest")
     n_rows = 1500 if problem.asked.get("metric") else ROWS_OF_TRUTH
     for _ in range(DRAWS_OF_TRUTH):
         X, y = problem.draw(rng, n_rows - n_rows % ROWS_IN_GROUP)
-        n_sets = 15 if one_by_one or name == "survival_cox" else SETS_OF_TRUTH
+        n_sets = 15 if name in ("tree", "forest", "survival_cox") else SETS_OF_TRUTH
         splitter = GroupShuffleSplit if problem.grouped else ShuffleSplit
         design = splitter(n_sets, train_size=g, random_state=int(rng.integers(2**31)))
         losses = uv.evaluate(
@@ -347,19 +346,18 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
     Coverage is that of the intervals that exist.
     """
-    low, high, truth = (rows[name] for name in ("low", "high", "truth"))
+    truth, _, low, high, low_all, high_all = (rows[name] for name in VALUES)
     irrelevant = rows["kind"] == "irrelevant"
     # Where no prediction uses a block, no interval can contain anything, or miss it.
-    exists = low.notna()
-    all_contain = (rows["low_all"] <= truth) & (truth <= rows["high_all"])
+    missing = low.isna()
     rows = rows.assign(
-        missing=~exists,
-        covered=((low <= truth) & (truth <= high)).astype(float).where(exists),
-        covered_all=all_contain.astype(float).where(exists),
-        helps=(rows["low_all"] > 0) & irrelevant,
+        missing=missing,
+        covered=((low <= truth) & (truth <= high)).astype(float).mask(missing),
+        covered_all=((low_all <= truth) & (truth <= high_all)).astype(float).mask(missing),
+        helps=(low_all > 0) & irrelevant,
         # One-sided 5% for a column alone would be low; this is the two-sided interval's side.
         helps_alone=(low > 0).where(irrelevant),
-        power=(rows["low_all"] > 0).where(~irrelevant & (truth > 0.01)),
+        power=(low_all > 0).where(~irrelevant & (truth > 0.01)),
         width=(high - low).where(~irrelevant),
     )
     keys = ["problem", "n_obs", "method"]

@@ -155,7 +155,7 @@ def columns(
         check_copies(copies, block, X, own, clusters) if copies else False
         for block, own in plan.places.items()
     ]
-    size, constructor = _checked_size(learn_size, problem)
+    size, constructor = _checked_size(learn_size, problem), {"learn_size": learn_size}
     options = _options(problem, size, fits)
     rises = metric.greater_is_better if metric.units is None else metric.units.greater_is_better
     sign = (1 if base is None else -1) * (-1 if rises else 1)
@@ -211,18 +211,16 @@ def columns(
     return gains
 
 
-def _checked_size(learn_size: Any, problem: Problem) -> tuple[int, dict[str, Any]]:
-    """How many are learnt from, and the argument; refused where costs of columns do not protect."""
+def _checked_size(learn_size: Any, problem: Problem) -> int:
+    """How many are learnt from; refused where costs of columns do not protect."""
     most = problem.n_units // 2 - 1
-    if learn_size is None:
-        return most, {}
-    size = int(np.sum(learn_size))
+    size = most if learn_size is None else int(np.sum(learn_size))
     if size > most:
         raise ValueError(
             f"{arg('learn_size')} must be at most n/2 - 1 = {most} here, got {size}: with larger "
             "learning sets columns without information are called useful more often"
         )
-    return size, {"learn_size": learn_size}
+    return size
 
 
 def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
