@@ -260,11 +260,10 @@ def true_gains(name: str, n: int, share: str) -> dict[str, float]:
     units = n // ROWS_IN_GROUP if problem.grouped else n
     g = units // 2 - 1 if share == "half" else units - -(-units // 10)
     means: dict[str, list[float]] = {}
-    one_by_one = name in ("tree", "forest")
     n_rows = 1500 if problem.asked.get("metric") else ROWS_OF_TRUTH
     for _ in range(DRAWS_OF_TRUTH):
         X, y = problem.draw(rng, n_rows - n_rows % ROWS_IN_GROUP)
-        n_sets = 15 if one_by_one or name == "survival_cox" else SETS_OF_TRUTH
+        n_sets = 15 if name in ("tree", "forest", "survival_cox") else SETS_OF_TRUTH
         splitter = GroupShuffleSplit if problem.grouped else ShuffleSplit
         design = splitter(n_sets, train_size=g, random_state=int(rng.integers(2**31)))
         losses = uv.evaluate(
@@ -343,18 +342,22 @@ VALUES = ("truth", "estimate", "low", "high", "low_all", "high_all")
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """By cell and method: coverage, the worst block, all blocks at once, and calls."""
-    low, high, truth = (rows[name] for name in ("low", "high", "truth"))
+    """By cell and method: coverage, the worst block, all blocks at once, and calls.
+
+    Coverage is that of the intervals that exist.
+    """
+    truth, _, low, high, low_all, high_all = (rows[name] for name in VALUES)
     irrelevant = rows["kind"] == "irrelevant"
-    # Without an interval nothing is said: that is right where no prediction uses a block.
+    # Where no prediction uses a block, no interval can contain anything, or miss it.
     missing = low.isna()
     rows = rows.assign(
-        covered=(low <= truth) & (truth <= high) | missing,
-        covered_all=(rows["low_all"] <= truth) & (truth <= rows["high_all"]) | missing,
-        helps=(rows["low_all"] > 0) & irrelevant,
+        missing=missing,
+        covered=((low <= truth) & (truth <= high)).astype(float).mask(missing),
+        covered_all=((low_all <= truth) & (truth <= high_all)).astype(float).mask(missing),
+        helps=(low_all > 0) & irrelevant,
         # One-sided 5% for a column alone would be low; this is the two-sided interval's side.
         helps_alone=(low > 0).where(irrelevant),
-        power=(rows["low_all"] > 0).where(~irrelevant & (truth > 0.01)),
+        power=(low_all > 0).where(~irrelevant & (truth > 0.01)),
         width=(high - low).where(~irrelevant),
     )
     keys = ["problem", "n_obs", "method"]
@@ -366,6 +369,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     made = cells.agg(samples=("number", "nunique"), coverage=("covered", "mean"))
     made["worst_column"] = columns.groupby(keys, sort=False).min()
     made["all_at_once"] = of_samples["all_covered"]
+    made["missing"] = cells["missing"].mean()
     made["irrelevant_called"] = cells["helps_alone"].apply(lambda x: x.astype(float).mean())
     made["any_irrelevant_called"] = of_samples["any_called"]
     made["power"] = cells["power"].apply(lambda x: x.astype(float).mean())
@@ -378,7 +382,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 def short(table: pd.DataFrame) -> pd.DataFrame:
     """By method over all cells."""
     methods = table.groupby("method", sort=False)
-    means = ["coverage", "all_at_once", "irrelevant_called", "power"]
+    means = ["coverage", "all_at_once", "missing", "irrelevant_called", "power"]
     made = methods[means].mean().round(1)
     made.insert(0, "cells", methods.size())
     made.insert(1, "samples", methods["samples"].sum())

@@ -83,11 +83,10 @@ class Columns(Sample, Printed):
         dummies = X.attrs.get(DUMMIES, {})
         blocks = _blocks(self.block or [], dummies)
         if not blocks and dummies:
-            encoded = {column for columns in dummies.values() for column in columns}
-            base = _columns(self.base or "", dummies)
-            of_file = [*(name for name in X.columns if name not in encoded), *dummies]
-            blocks = {name: _columns(name, dummies) for name in of_file}
-            blocks = {name: own for name, own in blocks.items() if not {*own} & {*base}}
+            taken = {*_columns(self.base or "", dummies)}
+            blocks = {name: [*own] for name, own in dummies.items() if not {*own} & taken}
+            taken |= {column for columns in dummies.values() for column in columns}
+            blocks = {name: [name] for name in X.columns if name not in taken} | blocks
         gains = uv.columns(
             *(X, y, self.learner, blocks or None),
             base=None if self.base is None else _columns(self.base, dummies),
@@ -115,9 +114,8 @@ class Columns(Sample, Printed):
 def _columns(listed: str, dummies: Mapping[str, Sequence[str]]) -> list[str]:
     """Columns of a list with commas; those of texts by their zeros and ones; "none" is none."""
     names = [name.strip() for name in listed.split(",") if name.strip()]
-    if names == ["none"]:
-        return []
-    return [column for name in names for column in dummies.get(name, [name])]
+    columns = [column for name in names for column in dummies.get(name, [name])]
+    return [] if names == ["none"] else columns
 
 
 def _blocks(typed: Sequence[str], dummies: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -125,5 +123,7 @@ def _blocks(typed: Sequence[str], dummies: Mapping[str, Sequence[str]]) -> dict[
     blocks = {}
     for block in typed:
         name, _, listed = block.partition("=")
+        if name in blocks:
+            raise ValueError(f"block {name} is there twice: give --block names that differ")
         blocks[name] = _columns(listed or name, dummies)
     return blocks

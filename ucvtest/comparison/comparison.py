@@ -274,7 +274,9 @@ class Comparison(Saved):
         distance to another exceeds the one-sided critical value of all its distances together. The
         set contains each best learner with a probability of at least 1 - alpha. Distances are on
         the scale of the intervals (stabilised for error rates). The set therefore excludes every
-        learner that a simultaneous interval for all pairs shows to be worse than another.
+        learner that a simultaneous interval for all pairs shows to be worse than another. With
+        ``baseline=`` only differences from the baseline are tested; standard errors of the other
+        distances are then those of the jackknife.
 
         Parameters
         ----------

@@ -13,9 +13,6 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.coerce import on_columns
 from ucvtest.learners.restricted import OnColumns
 
-ALL, BASE = "all columns", "base"
-"""The learner that others are compared with."""
-
 ALIKE = 0.8
 """Absolute correlation from which on one column stands in for another."""
 
@@ -39,45 +36,41 @@ class Blocks:
             raise ValueError(f"{arg('X')} must be a table with columns, got {excerpt(X)}")
         names = tuple(getattr(X, "columns", range(X.shape[1])))
         of_base = None if base is None else tuple(column_places(arg("base"), _listed(base), X))
-        rest = [number for number in range(len(names)) if number not in (of_base or ())]
         if blocks is None:
-            places: dict[str, tuple[int, ...]] = {
-                _called(names[number], X): (number,) for number in rest
-            }
-        else:
-            places = {
-                name: tuple(column_places(f"{arg('block')} {name}", _listed(columns), X))
-                for name, columns in _named(blocks, X).items()
-            }
-        if not places:
-            raise ValueError(f"{arg('blocks')} is empty: name at least one block of columns")
-        checked = cls(names, places, of_base)
-        checked._check()
-        return checked
-
-    def _check(self) -> None:
-        """Refuse blocks that overlap, or are empty, and all columns without a base."""
-        owners = dict.fromkeys(self.base or (), "base")
-        for block, columns in self.places.items():
-            if not columns:
+            blocks = [[name] for number, name in enumerate(names) if number not in (of_base or ())]
+            if not blocks:
+                raise ValueError(f"{arg('base')} has all columns: leave out those to add to it")
+        owners = dict.fromkeys(of_base or (), "base")
+        places: dict[str, tuple[int, ...]] = {}
+        for block, columns in _named(blocks, X):
+            own = tuple(column_places(f"{arg('block')} {block}", _listed(columns), X))
+            if block in places:
+                raise ValueError(
+                    f"block {block} is there twice: name {arg('blocks')} by texts that differ"
+                )
+            if not own:
                 raise ValueError(f"block {block} is empty: name its columns, or leave it out")
-            for column in columns:
+            for column in own:
                 if column in owners:
                     raise ValueError(
-                        f"column {self.names[column]} is in {owners[column]} and in block {block}, "
-                        f"but {arg('blocks')} must not overlap: call once for each"
+                        f"column {names[column]} is in {owners[column]} and in block {block}, but "
+                        f"{arg('blocks')} must not overlap: call once for each"
                     )
                 owners[column] = f"block {block}"
-            if self.base is None and len(columns) == len(self.names):
+            if base is None and len(own) == len(names):
                 raise ValueError(
                     f"block {block} has all columns, without which nothing is left to learn from: "
                     f"pass {arg('base', [])} for the gain over the best constant prediction"
                 )
+            places[block] = own
+        if not places:
+            raise ValueError(f"{arg('blocks')} is empty: name at least one block of columns")
+        return cls(names, places, of_base)
 
     def learners(self, learner: Any) -> dict[str, OnColumns]:
         """The one that is compared with first, then that of each block."""
         everything = range(len(self.names))
-        seen = {ALL: tuple(everything)} if self.base is None else {BASE: self.base}
+        seen = {"all columns": tuple(everything)} if self.base is None else {"base": self.base}
         for block, columns in self.places.items():
             kept = (number for number in everything if number not in columns)
             seen[self.learner_of(block)] = (
@@ -139,11 +132,11 @@ def _listed(columns: Any) -> list[Any]:
     return [columns] if isinstance(columns, (str, int)) else list(columns)
 
 
-def _named(blocks: Any, X: Any) -> dict[str, Any]:
-    """Blocks by name: those without a name are called by their columns."""
+def _named(blocks: Any, X: Any) -> list[tuple[str, Any]]:
+    """Blocks with their names: those without a name are called by their columns."""
     if isinstance(blocks, Mapping):
-        return {str(name): columns for name, columns in blocks.items()}
-    return {
-        " + ".join(_called(column, X) for column in _listed(columns)): columns
+        return [(str(name), columns) for name, columns in blocks.items()]
+    return [
+        (" + ".join(_called(column, X) for column in _listed(columns)), columns)
         for columns in _listed(blocks)
-    }
+    ]

@@ -87,7 +87,7 @@ def columns(
         See `UStatisticTest`.
     alternative : {"two-sided", "less", "greater"}
         H1: gains differ from, are below, or are above 0.
-    rng, n_jobs, progress
+    rng, n_jobs, batch_size, progress
         See `UStatisticTest.fit`.
     checkpoint : path, optional
         A folder that keeps finished fits of gains: see `compare`.
@@ -155,7 +155,7 @@ def columns(
         check_copies(copies, block, X, own, clusters) if copies else False
         for block, own in plan.places.items()
     ]
-    size, constructor = _checked_size(learn_size, problem)
+    size, constructor = _checked_size(learn_size, problem), {"learn_size": learn_size}
     options = _options(problem, size, fits)
     rises = metric.greater_is_better if metric.units is None else metric.units.greater_is_better
     sign = (1 if base is None else -1) * (-1 if rises else 1)
@@ -211,25 +211,27 @@ def columns(
     return gains
 
 
-def _checked_size(learn_size: Any, problem: Problem) -> tuple[int, dict[str, Any]]:
-    """How many are learnt from, and the argument; refused where costs of columns do not protect."""
+def _checked_size(learn_size: Any, problem: Problem) -> int:
+    """How many are learnt from; refused where costs of columns do not protect."""
     most = problem.n_units // 2 - 1
-    if learn_size is None:
-        return most, {}
-    size = int(np.sum(learn_size))
+    size = most if learn_size is None else int(np.sum(learn_size))
     if size > most:
         raise ValueError(
             f"{arg('learn_size')} must be at most n/2 - 1 = {most} here, got {size}: with larger "
             "learning sets columns without information are called useful more often"
         )
-    return size, {"learn_size": learn_size}
+    return size
 
 
 def _options(problem: Problem, size: int, fits: int | None) -> dict[str, Any]:
     """The options of the test: those of few fits unless all learners are jitted."""
     fitting = problem.fitting(problem.learnt_rows(size)).learners.values()
+    if fits is not None and fits % 2:
+        raise ValueError(f"{arg('fits')} must be an even number, got {fits}: use {fits + 1}")
     if any(learner.backend != "jax" for learner in fitting):
-        return {"n_pairs": (fits or FEW) // 2, "variance": "few"}
+        fits = fits or FEW
+        # By default such learners have no more than 20 fits.
+        return {"n_pairs": fits // 2, "variance": "few", "max_fits": fits * len(problem.learners)}
     metric, n_units = problem.metric, problem.n_units
     least_fits = 4 * n_units if metric.ranks_pairs else 0
     if fits is not None and fits < least_fits:

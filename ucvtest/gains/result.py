@@ -31,8 +31,6 @@ FINDINGS = {
 }
 """What is found of one block, and of several, in the order in which it is told."""
 
-FINDING_NAMES = ("not used", "helps", "costs")
-
 COLUMNS = (
     *("block", "columns", "without_block", "with_block", "gain", "se", "conf_low", "conf_high"),
     *("pvalue", "pvalue_adjusted", "finding"),
@@ -162,7 +160,9 @@ class ColumnGains(Saved):
             conf_high=high,
             pvalue=frame["pvalue"].where(~unused, 1.0),
             pvalue_adjusted=frame["pvalue_adjusted"].where(~unused, 1.0),
-            finding=np.select([unused, low > 0, high < 0], [*FINDING_NAMES], "undecided"),
+            finding=np.select(
+                [unused, low > 0, high < 0], ["not used", "helps", "costs"], "undecided"
+            ),
             **({"pvalue_copies": list(self.copies.values())} if self.copies else {}),
         )
         return gains[[*COLUMNS, *(["pvalue_copies"] if self.copies else [])]]

@@ -41,6 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "cite",
     ),
     "Several tests, several learners": ("compare", "compare_losses", "TestSpec"),
+    "Which columns matter": ("columns", "ColumnGains"),
     "Losses that exist": ("evaluate", "Losses", "Loss", "survival"),
     "Gates": ("Ledger", "LedgerState", "GateAnswer"),
     "Which test, how many observations": (

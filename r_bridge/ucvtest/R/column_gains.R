@@ -26,7 +26,6 @@ column_gains.default <- function(x, y, learner, blocks = NULL, base = NULL, copi
   term <- or_else(attr(x, "term"), colnames(x))
   # A factor is the block of its dummy variables.
   columns_of <- function(names, argument) {
-    names <- as.character(names)
     unknown <- setdiff(names, c(term, colnames(x)))
     if (length(unknown))
       stop_user("'", argument, "' names \"", unknown[1L], "\", which is no column: use ",
@@ -37,6 +36,8 @@ column_gains.default <- function(x, y, learner, blocks = NULL, base = NULL, copi
   if (is.null(blocks)) blocks <- setdiff(term, term[colnames(x) %in% base])
   if (is.null(names(blocks)))
     names(blocks) <- vapply(blocks, function(names) paste(names, collapse = " + "), "")
+  twice <- names(blocks)[duplicated(names(blocks))]
+  if (length(twice)) stop_user("'blocks' has several called '", twice[1L], "': name them")
   blocks <- lapply(blocks, columns_of, argument = "blocks")
   fields <- without(ask_of_data("columns"), "labels")
   fields$table <- as.data.frame(fields$table)
@@ -47,12 +48,11 @@ column_gains.formula <- formula_method(column_gains.default)
 
 print.ucvtest_gains <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   table <- x$table
-  tails <- c((1 - x$conf_level) / 2, (1 + x$conf_level) / 2)
-  shown <- cbind(Df = table$columns, Gain = table$gain, table$conf_low, table$conf_high,
+  tails <- format(50 * c(1 - x$conf_level, 1 + x$conf_level), trim = TRUE)
+  shown <- cbind(table$columns, table$gain, table$conf_low, table$conf_high,
                  table$pvalue_copies, table$pvalue_adjusted)
-  colnames(shown) <- c("Df", "Gain", paste(format(100 * tails, trim = TRUE), "%"),
-                       if (!is.null(table$pvalue_copies)) "copies", "Pr(>|t|)")
-  rownames(shown) <- table$block
+  copies <- if (!is.null(table$pvalue_copies)) "copies"
+  dimnames(shown) <- list(table$block, c("Df", "Gain", paste(tails, "%"), copies, "Pr(>|t|)"))
   cat("\n\tGains of columns\n\ndata:  ", x$data.name, "\ngain:  ", x$gain, "\n\n", sep = "")
   stats::printCoefmat(shown, digits, cs.ind = 2:4, tst.ind = integer(), has.Pvalue = TRUE,
                       P.values = TRUE, na.print = "", ...)

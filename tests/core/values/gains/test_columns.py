@@ -107,6 +107,7 @@ def test_slow_learners_have_twenty_fits_and_jitted_ones_never_few():
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     slow, quick = gains(tree, fits=None), gains(fits=8)
     assert slow.n_fits == 4 * 20
+    assert gains(tree, fits=24).n_fits == 4 * 24
     kinds = [
         {result.diagnostics["variance"] for result in found.results.values()}
         for found in (slow, quick)

@@ -105,6 +105,12 @@ def of_criteria(found: Any) -> dict[str, float]:
     }
 
 
+def of_blocks(found: Any) -> dict[str, float]:
+    names = ("gain", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
+    rows = found.frame.to_dict("records")
+    return {f"{name}.{row['block']}": row[name] for row in rows for name in names}
+
+
 @dataclass(frozen=True)
 class Logged:
     """A call, and what its run has to contain."""
@@ -187,6 +193,14 @@ ROWS: dict[str, Logged] = {
         of_criteria,
         OF_TABLE | {"learners.json"},
         {"criterion": "permutation"},
+    ),
+    "gains of columns": Logged(
+        lambda: uv.columns(X, Y, "lda", {"first": [0], "rest": [1, 2]}, fits=40, rng=0),
+        "lda.zero_one.columns",
+        "lda (columns)",
+        of_blocks,
+        OF_TABLE | {"gains.json"},
+        {"learner": "lda", "copies": "0"},
     ),
     "plan": Logged(
         lambda: uv.plan(X, Y, "nearest_centroid", width=0.3, n=[40], curve=False, rng=0),

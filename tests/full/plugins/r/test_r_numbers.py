@@ -102,6 +102,12 @@ def _selection(rng: int) -> Any:
     return [found.table[name] for name in ("e_in", "permutation", "kfold", "vc")]
 
 
+def _gains(rng: int) -> Any:
+    blocks = {"one": [0], "two": [1, 2]}
+    frame = uv.columns(SAMPLE, LABELS, "lda", blocks, fits=40, rng=rng).frame
+    return [frame[name] for name in ("gain", "conf_low", "conf_high", "pvalue_adjusted")]
+
+
 def _advice(rng: int) -> float:
     return uv.advise(60, 500).evidence.n_fits
 
@@ -256,6 +262,11 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
             )
         ),
     ),
+    "gains of columns": (
+        "column_gains(x, y, 'lda', list(one = 'x1', two = c('x2', 'x3')), fits = 40)$table[c("
+        "'gain', 'conf_low', 'conf_high', 'pvalue_adjusted')]",
+        _gains,
+    ),
     "selection": (
         "select_model(x, z, c('ridge:1', 'ridge:100'), n_permutations = 20)$table[c('e_in', "
         "'permutation', 'kfold', 'vc')]",
@@ -318,6 +329,7 @@ def test_functions_give_the_numbers_of_python(r: RSession, name: str) -> None:
 WITHOUT_NUMBERS = {
     "autolog",
     "citation_of",
+    "gate_ledger",
     "glance",
     "install_python",
     "methods_text",
@@ -325,7 +337,7 @@ WITHOUT_NUMBERS = {
     "tidy",
     "ucvtest_available",
 }
-"""Functions that compute nothing, or nothing that Python has."""
+"""Functions that compute nothing, or nothing that Python has; test_ledger.py asks about ledgers."""
 
 
 def test_every_function_of_r_is_held_to_the_numbers_of_python() -> None:
