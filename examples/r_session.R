@@ -129,6 +129,13 @@ print(diebold_mariano_test(prediction_losses(steps, forecasts, loss = "squared")
 table <- data.frame(truth = two_scores$Species, rules, fold = rep_len(1:10, nrow(two_scores)))
 print(as_losses(table, truth = "truth", predictions = c("wide", "all"), fold = "fold"))
 
+cat("\n== Which columns matter; a gate that may be asked often ==\n")
+print(column_gains(Species ~ ., two_scores, "lda"))
+answers <- prediction_losses(two_scores$Species, rules)
+gate <- gate_ledger(tempfile(fileext = ".jsonl"))
+print(gate$open(answers, "all"))
+print(gate$ask(answers, "wide"))
+
 picture <- file.path(tempdir(), "comparison.pdf")
 grDevices::pdf(picture, width = 7, height = 3.5)
 for (result in list(compared, chance, chosen)) plot(result)

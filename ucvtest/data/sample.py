@@ -230,7 +230,10 @@ class Sample:
     def of_columns(self, argument: str, columns: Sequence[Any]) -> "Sample":
         """The same observations with some columns of the features, by name or number."""
         if not getattr(self.features, "ndim", 0) == 2:
-            raise ValueError(f"{argument}: X has no columns, but texts or other objects")
+            raise ValueError(
+                f"{argument}: there are no columns to choose from, as {arg('X')} has one text or "
+                "object a row"
+            )
         features, places = self.features, column_places(argument, columns, self.features)
         is_frame = _is_pandas(features, "DataFrame")
         return replace(self, features=features.iloc[:, places] if is_frame else features[:, places])

@@ -38,7 +38,7 @@ def test_one_ustatistic_test():
     test = uv.UStatisticTest
     calls = calls_of(lambda: test(X, Y, "lda", "knn:3").fit(n_pairs=100, rng=0))
     assert len(calls.between_files) <= 6, calls.between_files
-    check(calls, files=73, functions=449)
+    check(calls, files=74, functions=449)
 
 
 def test_a_default_comparison():

@@ -129,6 +129,8 @@ ALONE = {
     "ucvtest/common/whole_files.py",
     # It pickles in order to hash, and saves nothing.
     "ucvtest/common/digest.py",
+    # A file that only grows, and repairs a line that was cut.
+    "ucvtest/ledger/journal.py",
 }
 WRITING = {"write_text", "write_bytes", "savefig", "savez", "savez_compressed", "save", "to_csv"}
 

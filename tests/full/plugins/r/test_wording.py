@@ -65,7 +65,7 @@ REFUSED_BY_R = (
     r"if the rows already correspond|"
     r"rows are matched by position|contains durations as texts|a tuple for each observation|"
     r"contains dates or times, which are not numbers|is a sparse matrix|"
-    r"has columns that are not numeric|"
+    r"has columns that are not numeric|here it sees other columns|"
     r"must have two dimensions|needs a row of features for each observation|"
     r"whose labels are sorted|"
     r"must map names to columns|fold is a DataFrame|"
