@@ -89,7 +89,8 @@ def draw(table: pd.DataFrame) -> None:
     figure = Figure(figsize=(7, 2.6), layout="constrained")
     ax = figure.subplots()
     bars = ax.barh(shown["gate"], 100 * shown["with a false promotion"], color="#4477aa")
-    ax.bar_label(bars, fmt="%.0f%%", padding=3)
+    # The dashed line would cross the numbers.
+    ax.bar_label(bars, fmt="%.0f%%", padding=3, bbox={"fc": "white", "ec": "none", "pad": 1})
     ax.axvline(100 * ALPHA, color="#cc3311", linestyle="--", linewidth=1)
     ax.set(xlim=(0, 110), xlabel="projects with a false promotion in 100 generations (dashed: 5%)")
     ax.spines[["top", "right"]].set_visible(False)
