@@ -22,6 +22,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import ucvtest as uv
 from tests.core.promises.own_errors import is_own
+from tests.nightly.promises.random_calls import Draw
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.fields import quiet_interval
@@ -109,20 +110,6 @@ class Answer(NamedTuple):
 
     results: list[Any]
     faults: list[str]
-
-
-class Draw:
-    """What one call draws."""
-
-    def __init__(self, seed: int, number: int) -> None:
-        self.rng = np.random.default_rng([seed, number])
-
-    def one(self, values: list[Any]) -> Any:
-        return values[int(self.rng.integers(len(values)))]
-
-    def seldom(self, values: list[Any], usual: Any) -> Any:
-        """Nearly always what is usual, so that many draws together are mostly valid."""
-        return self.one(values) if self.rng.random() < 0.06 else usual
 
 
 def _rows(draw: Draw) -> int:
