@@ -53,7 +53,8 @@ def pvalue_of_rank(
     for rows in _orders(question.n_obs, copies, groups, among_groups, rng):
         copied = replace(sample, features=_permuted(sample.features, columns, rows))
         result = fit(replace(question, problem=replace(question.problem, sample=copied)))
-        n_as_good += sign * result.estimate <= sign * own.estimate
+        # An estimate without a value, as of F1 that is 0/0, shows nothing.
+        n_as_good += not sign * result.estimate > sign * own.estimate
     return n_as_good / (1 + copies)
 
 

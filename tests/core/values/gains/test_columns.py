@@ -1,6 +1,8 @@
 """Gains of columns next to brute force, to tests of two learners, and ranks of copies."""
 
 import json
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from tests.oracles import column_gains as oracle
 from tests.support.samples import PAIRED
 from ucvtest import hooks
 from ucvtest.data.groups import as_groups
-from ucvtest.gains.copies import _orders
+from ucvtest.gains.copies import _orders, pvalue_of_rank
 
 X, Y, AMOUNTS, GROUPS = PAIRED
 TABLE = pd.DataFrame(X, columns=["age", "crp", "noise"])
@@ -147,6 +149,18 @@ def test_copies_are_ranked():
         estimates.append(test.fit(n_pairs=FITS // 2, variance="midpoint", rng=0).estimate)
     expected = sum(value <= estimates[0] for value in estimates) / 20
     assert found["pvalue_copies"][0] == expected
+
+
+@pytest.mark.parametrize("without_value", ["the block", "copies"])
+def test_estimates_without_a_value_are_no_evidence_of_information(without_value):
+    of_copies = math.nan if without_value == "copies" else 0.3
+    values = iter([math.nan if without_value == "the block" else 0.1, *[of_copies] * 19])
+
+    def fit(_):
+        return SimpleNamespace(estimate=next(values), better="lower")
+
+    question = uv.UStatisticTest(TABLE, Y, "lda").question
+    assert pvalue_of_rank(question, fit, 19, [0], False, np.random.default_rng(0)) == 1.0
 
 
 def test_copies_stay_within_groups_or_move_with_them():
