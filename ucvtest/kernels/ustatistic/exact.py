@@ -36,15 +36,12 @@ class CompleteProducts:
         fit: AdditiveFit,
         part: int,
         residuals: np.ndarray,
-        learning: np.ndarray,
+        learnt: np.ndarray,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
         """See `rows.Products`; a mean that is taken from all losses changes no variance."""
-        self.add_all(residuals, learning)
-
-    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
-        """See `rows.Products`."""
+        self.add_all(residuals, learnt > 0)
 
     def close(self) -> None:
         """See `rows.Products`."""

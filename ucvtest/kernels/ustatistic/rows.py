@@ -56,6 +56,10 @@ WAIT_FOR_EACH, LEAST_WAIT, MOST_WAIT = 10, 4_000_000, 2**28
 """Placements wait for an additive fit to this number of rows for each unit, within limits of
 placements of a column and of bytes of all columns."""
 
+SINGLE = 100_000
+"""Placements of a block, if they are counts, from which on residuals are in single precision: their
+rounding is far below the noise of draws."""
+
 STRIP = 64
 """Rows of pair effects that are computed at a time."""
 
@@ -152,25 +156,27 @@ class AdditiveFit:
         return type(self)(*(x[:number] for x in (self.u, self.eta, self.moved, self.d)))
 
     def of_sets(self, strata: Strata, learning: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """phi^ (V, M) of learning sets, as numbers, and s_c (V, M) of each stratum."""
-        shares = self.d / strata.r
-        return self.u[:, None] + self.eta @ learning.T, [
-            shares[:, of_stratum] @ learning[:, of_stratum].T for of_stratum in strata.members
+        """phi^ (V, M) of learning sets, as numbers, and s_c (V, M) of each stratum.
+
+        The precision is that of the learning sets.
+        """
+        u, eta, shares = (
+            x.astype(learning.dtype, copy=False) for x in (self.u, self.eta, self.d / strata.r)
+        )
+        return u[:, None] + eta @ learning.T, [
+            shares[:, part] @ learning[:, part].T for part in strata.parts
         ]
 
-    def residuals(self, strata: Strata, placed: np.ndarray, learning: np.ndarray) -> np.ndarray:
-        """P - A of placements (V, M, n), 0 inside the learning sets (M, n)."""
-        learnt = learning.astype(float)
-        if len(strata.members) == 1:
-            level = (self.eta + self.d / strata.r) @ learnt.T + self.u[:, None]
-            residuals = placed - level[..., None]
-        else:
-            phi, of_strata = self.of_sets(strata, learnt)
-            residuals = placed - phi[..., None]
-            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
-                residuals[..., of_stratum] -= shift[..., None]
-        residuals -= self.d[:, None]
-        residuals *= ~learning
+    def residuals(self, strata: Strata, placed: np.ndarray, learnt: np.ndarray) -> np.ndarray:
+        """P - A of placements (V, M, n), 0 inside the learning sets (M, n), as numbers."""
+        phi, of_strata = self.of_sets(strata, learnt)
+        level = phi + of_strata[0] if len(of_strata) == 1 else phi
+        residuals = placed - level[..., None]
+        if len(of_strata) > 1:
+            for part, shift in zip(strata.parts, of_strata, strict=True):
+                residuals[..., part] -= shift[..., None]
+        residuals -= self.d[:, None].astype(learnt.dtype, copy=False)
+        residuals *= 1 - learnt
         return residuals
 
 
@@ -180,23 +186,19 @@ class Products(Protocol):
     They are of the columns that have effects of pairs.
     """
 
-    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
-        """Rows that were added together follow, block by block."""
-
     def add(
         self,
         strata: Strata,
         fit: AdditiveFit,
         part: int,
         residuals: np.ndarray,
-        learning: np.ndarray,
+        learnt: np.ndarray,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
-        """Add residuals (P, M, n) of some blocks; a fit belongs to each part of the blocks.
+        """Add residuals (P, M, n) of a block; a fit belongs to each part of the blocks.
 
-        `rows` (M,) are the numbers of the rows among those that were added together, block by
-        block.
+        Learning sets (M, n) are numbers. `rows` (M,) are those of the rows, as they were added.
         """
 
     def close(self) -> None:
@@ -274,7 +276,9 @@ class Rows:
             [] for _ in range(n_blocks)
         ]
         """Learning sets, a bit for each unit, with phi (V, M) and draws, by block."""
-        self._waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._waiting: list[list[tuple[np.ndarray, ...]]] = [[] for _ in range(n_blocks)]
+        """Placements (V, M, n), learning sets, draws and numbers of rows, by block."""
+        self._n_waiting = 0
         self._first_fit: AdditiveFit | None = None
         self._fits_of_halves: list[AdditiveFit] | None = None
         shape = self.n_paired, n_blocks
@@ -302,36 +306,38 @@ class Rows:
 
         `draw` (M,) numbers the independent draws that rows came in, from 0 on without gaps.
         """
-        some, first = self.strata.parts[0], self.strata.members[0][0]
-        phi = placed[..., some].sum(axis=-1, dtype=float) / self.strata.r[first]
+        n, (some, *_), (first, *_) = self.strata.n_units, self.strata.parts, self.strata.members[0]
         self._fits_of_halves, block = None, draw % self.n_blocks
+        order = np.argsort(block, kind="stable")
+        rows = self.n_rows + order
+        placed, learning, draw, block = placed[:, order], learning[order], draw[order], block[order]
+        packed = np.packbits(learning, axis=1)
         # Numbers of rows are exact in single precision, as are those of errors.
         kind = np.float32 if placed.dtype.kind in "iub" else float
-        of_block = (block == np.arange(self.n_blocks)[:, None]).astype(np.float32)
-        learnt = learning.astype(np.float32)
         with ONE_BLAS_THREAD:
-            self.count += of_block.sum(axis=1)
-            self._learnt += of_block @ learnt
-            for v, of_column in enumerate(placed):
-                self._placed[v] += of_block.astype(kind) @ of_column.astype(kind, copy=False)
-            if self._together is not None:
-                for half, together in enumerate(self._together):
-                    sets = learnt[block % 2 == half]
-                    together += sets.T @ sets
-            for k in np.unique(block):
-                rows = block == k
-                self._phi[:, k] += phi[:, rows].sum(axis=-1)
-                self._learnt_phi[:, k] += phi[:, rows] @ learnt[rows]
-                packed = np.packbits(learning[rows], axis=1)
-                self._of_rows[k].append((packed, phi[:, rows], draw[rows]))
-        if self.pair is not None or self._products is not None:
-            self._waiting.append((placed[: self.n_paired], learning, draw))
-            enough, n = LEAST_WAIT // self.strata.n_units, self.strata.n_units
-            if self.pair is not None:
-                in_memory = MOST_WAIT // (n * self.n_paired * placed.itemsize)
-                enough = max(enough, min(WAIT_FOR_EACH * n, in_memory))
-            if sum(len(draws) for _, _, draws in self._waiting) >= enough:
-                self.settle()
+            for k in np.unique(block).tolist():
+                of_block = slice(*np.searchsorted(block, [k, k + 1]).tolist())
+                sets = learning[of_block].astype(np.float32)
+                values = placed[:, of_block].astype(kind, copy=False)
+                phi = values[..., some].sum(axis=-1).astype(float) / self.strata.r[first]
+                self.count[k] += len(sets)
+                self._learnt[k] += sets.sum(axis=0)
+                self._phi[:, k] += phi.sum(axis=-1)
+                self._learnt_phi[:, k] += phi @ sets
+                self._placed[:, k] += values.sum(axis=1)
+                if self._together is not None:
+                    self._together[k % 2] += sets.T @ sets
+                self._of_rows[k].append((packed[of_block], phi, draw[of_block]))
+                if self.pair is not None or self._products is not None:
+                    waiting = placed[: self.n_paired, of_block], learning[of_block]
+                    self._waiting[k].append((*waiting, draw[of_block], rows[of_block]))
+        self._n_waiting += len(draw)
+        enough = LEAST_WAIT // n
+        if self.pair is not None:
+            in_memory = MOST_WAIT // (n * self.n_paired * placed.itemsize)
+            enough = max(enough, min(WAIT_FOR_EACH * n, in_memory))
+        if self._n_waiting >= enough:
+            self.settle()
 
     def settle(self) -> None:
         """Add up what an additive fit leaves of the rows that wait for it.
@@ -339,9 +345,10 @@ class Rows:
         The fit is to all rows so far, or to those of the other half of the blocks where products
         of two sets are added up: these must not depend on their own rows.
         """
-        if not self._waiting:
+        waiting, self._waiting = self._waiting, [[] for _ in range(self.n_blocks)]
+        self._n_waiting = 0
+        if not any(waiting):
             return
-        waiting, self._waiting = self._waiting, []
         with ONE_BLAS_THREAD:
             halved = (self.count > 0).sum() >= LEAST_HALVED
             if self.exact:
@@ -353,51 +360,47 @@ class Rows:
             else:
                 fits = self._of_halves() if halved else [self._flat] * 2
             fits = [fit.columns(self.n_paired) for fit in fits]
-            for placed, learning, draw in waiting:
+            for k, of_block in enumerate(waiting):
+                if not of_block:
+                    continue
+                all_placed, learning, draw, rows = zip(*of_block, strict=True)
+                fit, placed = fits[k % 2], np.concatenate(all_placed, axis=1)
+                counts = placed.dtype.kind in "iub" and placed[0].size >= SINGLE
+                kind = np.float32 if counts and not self.exact else float
+                learnt = np.concatenate(learning).astype(kind)
+                residuals = fit.residuals(self.strata, placed, learnt)
+                if self.pair is not None:
+                    self._add_pairs(k, residuals, learnt, fit)
                 if self._products is not None:
-                    self._products.begin(learning, draw)
-                block = draw % self.n_blocks
-                for half, fit in enumerate(fits):
-                    rows = np.flatnonzero(block % 2 == half)
-                    rows = rows[np.argsort(block[rows], kind="stable")]
-                    sets = learning[rows]
-                    residuals = fit.residuals(self.strata, placed[:, rows], sets)
-                    if self.pair is not None:
-                        self._add_pairs(block[rows], residuals, sets.astype(float), fit)
-                    if self._products is not None:
-                        part = half if halved else 0
-                        self._products.add(
-                            self.strata, fit, part, residuals, sets, draw[rows], rows
-                        )
+                    numbers = np.concatenate(draw), np.concatenate(rows)
+                    part = k % 2 if halved else 0
+                    self._products.add(self.strata, fit, part, residuals, learnt, *numbers)
             if self._products is not None:
                 self._products.close()
 
     def _add_pairs(
-        self, block: np.ndarray, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
+        self, k: int, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
     ) -> None:
         """Pair effects of residuals X = P - A: all are in one product with learning sets.
 
         For H_j = w_j X_bar/2 + t_j X_j/r the sum of L'H + (L'H)' is that of w_i w_j X_bar +
         (w_i t_j X_j + t_i w_j X_i)/r. Of two strata the kernel at the pair is in `pair` already,
-        and A is taken from it. Rows are block by block.
+        and A is taken from it.
         """
         assert self.pair is not None
-        strata, first = self.strata, self.strata.members[0]
+        strata = self.strata
         several = len(strata.members) > 1
-        sets: np.ndarray = learnt.T.astype(self._kind, copy=False)
+        kind = self._kind if learnt.dtype == float else learnt.dtype
+        sets: np.ndarray = learnt.T.astype(kind, copy=False)
         tested = (1 - learnt) / strata.r if several else learnt
         phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
-        blocks = [(k, slices_of(block, k)) for k in np.unique(block).tolist()]
         for v, rows in enumerate(residuals):
-            shares = rows / strata.r
-            mean = (shares[:, first] if several else shares).sum(axis=1)
-            for k, some in blocks:
-                self._left[v, k] += mean[some].sum()
-                self._left_own[v, k] += mean[some] @ learnt[some] + shares[some].sum(axis=0)
+            shares = rows * (1 / strata.r).astype(rows.dtype)
+            mean = shares[:, strata.parts[0]].sum(axis=1)
+            self._left[v, k] += mean.sum()
+            self._left_own[v, k] += mean @ learnt + shares.sum(axis=0)
             shares += learnt * (mean / 2)[:, None]
-            shares = shares.astype(self._kind, copy=False)
-            for k, some in blocks:
-                self.pair[v, k] += sets[:, some] @ shares[some]
+            self.pair[v, k] += sets @ shares.astype(kind, copy=False)
             if several:
                 additive = phi[v][:, None] / 2 + fit.d[v]
                 for of_stratum, shift in zip(strata.members, of_strata, strict=True):
@@ -405,9 +408,8 @@ class Rows:
                 additive *= tested
                 for of_stratum in strata.members:
                     rest = np.flatnonzero(strata.labels != strata.labels[of_stratum[0]])
-                    for k, some in blocks:
-                        of_pairs = additive[some][:, of_stratum].T @ tested[some][:, rest]
-                        self.pair[v, k][np.ix_(of_stratum, rest)] -= of_pairs
+                    of_pairs = additive[:, of_stratum].T @ tested[:, rest]
+                    self.pair[v, k][np.ix_(of_stratum, rest)] -= of_pairs
 
     @property
     def _flat(self) -> AdditiveFit:
@@ -503,18 +505,16 @@ class Rows:
         Also the residuals phi - phi^ (V, M) of the fit to all rows, with the draws.
         """
         strata, left = self.strata, []
-        total, learnt, placed = np.zeros(self.n_columns), 0.0, 0.0
+        total, learnt = np.zeros(self.n_columns), np.zeros_like(fit.eta)
+        placed = (self.count[k] - self._learnt[k]) * fit.d
         for learning, phi, draw in self._sets_of(k):
             fitted, of_strata = fit.of_sets(strata, learning)
-            left.append((phi - fit_to_all.of_sets(strata, learning)[0], draw))
+            left.append((phi - fit_to_all.u[:, None] - fit_to_all.eta @ learning.T, draw))
             with_unit = fitted @ learning
-            tested = fitted.sum(axis=1, keepdims=True) - with_unit
-            tested += (1 - learning).sum(axis=0) * fit.d
-            for of_stratum, shift in zip(strata.members, of_strata, strict=True):
-                tested[:, of_stratum] += (
-                    shift.sum(axis=1, keepdims=True) - shift @ learning[:, of_stratum]
-                )
-            total, learnt, placed = total + fitted.sum(axis=1), learnt + with_unit, placed + tested
+            total, learnt = total + fitted.sum(axis=1), learnt + with_unit
+            placed += fitted.sum(axis=1, keepdims=True) - with_unit
+            for part, shift in zip(strata.parts, of_strata, strict=True):
+                placed[:, part] += shift.sum(axis=1, keepdims=True) - shift @ learning[:, part]
         own = self._learnt_phi[:, k] - learnt + (self._placed[:, k] - placed) / strata.r
         own -= (strata.g + 1) / strata.n * (self._phi[:, k] - total)[:, None]
         return strata.first_order(fit.eta, fit.moved) + own / self.count[k], left
@@ -583,11 +583,6 @@ class Rows:
                 factor = np.where(different, single[some, None] * single / 2, within)
                 tau *= np.sqrt(factor) * weight[:, None, None]
             yield tau
-
-
-def slices_of(block: np.ndarray, k: int) -> slice:
-    """The rows of a block, where they are block by block."""
-    return slice(*np.searchsorted(block, [k, k + 1]).tolist())
 
 
 def blocks_for(n_units: int) -> int:

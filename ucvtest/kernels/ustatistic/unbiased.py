@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata, slices_of
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata
 
 CELLS = 1_000_000
 """Placements of a column that are multiplied at a time."""
@@ -35,7 +35,6 @@ class PairProducts:
         self, n_columns: int, n_blocks: int = N_BLOCKS, *, pairs: np.ndarray | None = None
     ) -> None:
         self._known_pairs = pairs
-        self._pairs, self._n_rows = np.zeros((2, 0), dtype=int), 0
         self._n_columns, self._n_blocks = n_columns, n_blocks
         self._parts: list[dict[str, np.ndarray]] = []
         self._open: dict[int, dict[str, np.ndarray]] = {}
@@ -51,42 +50,34 @@ class PairProducts:
         """
         self._exchanged.append((placed, learning, draw))
 
-    def begin(self, learning: np.ndarray, draw: np.ndarray) -> None:
-        """See `rows.Products`."""
-        known = self._known_pairs
-        self._pairs = _pairs_of_draws(learning, draw) if known is None else known
-        self._n_rows = len(draw)
-
     def add(
         self,
         strata: Strata,
         fit: AdditiveFit,
         part: int,
         residuals: np.ndarray,
-        learning: np.ndarray,
+        learnt: np.ndarray,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
         """See `rows.Products`: all pairs of disjoint sets of one draw."""
-        sums, block = self._open.setdefault(part, self._zeros()), draw % self._n_blocks
-        of_rows, b = _Residuals(residuals, learning), strata.first_order(fit.eta, fit.moved)
-        self._strata, factor = strata, strata.jackknife_factor[0]
-        for k in np.unique(block).tolist():
-            some = slices_of(block, k)
-            self._fits[k] = fit, part
-            sums["count"][k] += some.stop - some.start
-            sums["mean"][k] += of_rows.phi[:, some].sum(axis=1)
-            crossed = b @ of_rows.effect(strata, some).T
-            squares = (some.stop - some.start) * b @ b.T
-            sums["linear"][k] += factor * (squares + crossed + crossed.T)
-        place = np.full(self._n_rows, -1)
-        place[rows] = np.arange(len(rows))
-        pairs = place[self._pairs]
-        pairs = pairs[:, pairs[0] >= 0]
-        pairs = pairs[:, np.argsort(block[pairs[0]], kind="stable")]
-        sums["pairs"] += np.bincount(block[pairs[0]], minlength=self._n_blocks)
-        for name, value in of_rows.products(of_rows, pairs, 0, block[pairs[0]]).items():
-            sums[name][: len(value)] += value
+        sums, k = self._open.setdefault(part, self._zeros()), int(draw[0]) % self._n_blocks
+        self._strata, self._fits[k] = strata, (fit, part)
+        of_rows, b = _Residuals(residuals, learnt), strata.first_order(fit.eta, fit.moved)
+        if self._known_pairs is None:
+            pairs = _pairs_of_draws(learnt, draw)
+        else:
+            place = np.full(self._known_pairs.max() + 1, -1)
+            place[rows] = np.arange(len(rows))
+            pairs = place[self._known_pairs]
+            pairs = pairs[:, pairs[0] >= 0]
+        crossed, squares = b @ of_rows.effect(strata).T, len(rows) * b @ b.T
+        sums["count"][k] += len(rows)
+        sums["mean"][k] += of_rows.phi.sum(axis=1)
+        sums["linear"][k] += strata.jackknife_factor[0] * (squares + crossed + crossed.T)
+        sums["pairs"][k] += pairs.shape[1]
+        for name, value in of_rows.products(of_rows, pairs, 0).items():
+            sums[name][k] += value
 
     def close(self) -> None:
         """See `rows.Products`; the change of products when an observation is shared."""
@@ -99,12 +90,12 @@ class PairProducts:
                     _Residuals(
                         fit.residuals(self._strata, placed[: self._n_columns, k, some], sets), sets
                     )
-                    for k, sets in enumerate(learning[:, some])
+                    for k, sets in enumerate(learning[:, some].astype(float))
                 )
                 alike = np.tile(np.arange(len(some)), (2, 1))
                 sums = self._open[part]
-                sums["exchange"][block] += moved.products(other, alike, 1)["product"][0]
-                sums["exchange"][block] -= before.products(other, alike, 0)["product"][0]
+                sums["exchange"][block] += moved.products(other, alike, 1)["product"]
+                sums["exchange"][block] -= before.products(other, alike, 0)["product"]
                 sums["exchanges"][block] += len(some)
         self._parts += self._open.values()
         self._open, self._fits, self._exchanged = {}, {}, []
@@ -166,8 +157,8 @@ def _of(part: Mapping[str, np.ndarray], keeps: np.ndarray, name: str, number: st
     return mean
 
 
-def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """The rows (2, P) of all pairs of disjoint sets of one draw."""
+def _pairs_of_draws(learnt: np.ndarray, draw: np.ndarray) -> np.ndarray:
+    """The rows (2, P) of all pairs of disjoint sets (M, n), as numbers, of one draw."""
     order = np.argsort(draw, kind="stable")
     _, first, size = np.unique(draw[order], return_index=True, return_counts=True)
     pairs = [np.zeros((2, 0), dtype=int)]
@@ -175,9 +166,9 @@ def _pairs_of_draws(learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
         places = np.triu_indices(n_sets, 1)
         starts = first[size == n_sets]
         pairs.append(np.stack([order[starts[:, None] + place].ravel() for place in places]))
-    rows_of_pairs = np.concatenate(pairs, axis=1)
-    disjoint: np.ndarray = ~(learning[rows_of_pairs[0]] & learning[rows_of_pairs[1]]).any(axis=1)
-    return rows_of_pairs[:, disjoint]
+    first_rows, second_rows = rows_of_pairs = np.concatenate(pairs, axis=1)
+    n_common = np.einsum("pn,pn->p", learnt[first_rows], learnt[second_rows])
+    return rows_of_pairs[:, n_common == 0]
 
 
 _KINDS = ("product", "crossed", "diagonal", "swapped")
@@ -185,63 +176,49 @@ _KINDS = ("product", "crossed", "diagonal", "swapped")
 
 @dataclass(frozen=True, eq=False)
 class _Residuals:
-    """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n)."""
+    """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n), as numbers."""
 
     x: np.ndarray
-    learning: np.ndarray
+    learnt: np.ndarray
 
     @cached_property
     def phi(self) -> np.ndarray:
         """The mean of each row, (V, M)."""
-        return np.asarray(self.x.sum(axis=-1) / (~self.learning[0]).sum())
+        return np.asarray(self.x.sum(axis=-1) / (1 - self.learnt[0]).sum())
 
-    def effect(self, strata: Strata, rows: slice) -> np.ndarray:
-        """First-order effects (V, n), summed over some rows."""
-        phi = self.phi[:, rows]
-        own = phi @ self.learning[rows] + self.x[:, rows].sum(axis=1) / strata.r
-        effect: np.ndarray = own - (strata.g + 1) / strata.n * phi.sum(axis=1)[:, None]
+    def effect(self, strata: Strata) -> np.ndarray:
+        """First-order effects (V, n), summed over the rows."""
+        own = self.phi @ self.learnt + self.x.sum(axis=1) / strata.r
+        effect: np.ndarray = own - (strata.g + 1) / strata.n * self.phi.sum(axis=1)[:, None]
         return effect
 
     def products(
-        self,
-        other: "_Residuals",
-        pairs: np.ndarray,
-        overlap: int,
-        block: np.ndarray | None = None,
+        self, other: "_Residuals", pairs: np.ndarray, overlap: int
     ) -> dict[str, np.ndarray]:
-        """Sums (K, V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
+        """Sums (V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
 
-        Pairs are block by block, or of one. By where t and t' lie: different and outside both sets
-        (product); one of them inside the other set (crossed); equal (diagonal); both inside the
-        other set (swapped).
+        By where t and t' lie: different and outside both sets (product); one of them inside the
+        other set (crossed); equal (diagonal); both inside the other set (swapped).
         """
-        n, g = self.learning.shape[1], int(self.learning[0].sum())
+        n, g = self.learnt.shape[1], int(self.learnt[0].sum())
         n_out, n_in = n - 2 * g + overlap, max(g - overlap, 1)
-        block = np.zeros(pairs.shape[1], dtype=int) if block is None else block
-        shape = int(block.max(initial=0)) + 1, len(self.x), len(self.x)
-        sums = {name: np.zeros(shape) for name in _KINDS}
+        sums = {name: np.zeros((len(self.x),) * 2) for name in _KINDS}
         step = max(1, CELLS // n)
         for start in range(0, pairs.shape[1], step):
             i, j = pairs[:, start : start + step]
             x, y = self.x[:, i], other.x[:, j]
-            x_in, y_in = (
-                np.einsum("vpn,pn->vp", values, sets.astype(float))
-                for values, sets in ((x, other.learning[j]), (y, self.learning[i]))
-            )
+            x_in = np.einsum("vpn,pn->vp", x, other.learnt[j])
+            y_in = np.einsum("vpn,pn->vp", y, self.learnt[i])
             x_out, y_out = (n - g) * self.phi[:, i] - x_in, (n - g) * other.phi[:, j] - y_in
-            of_step = block[start : start + step]
-            for k in np.unique(of_step).tolist():
-                some = (slice(None), slices_of(of_step, k))
-                a_in, a_out, b_in, b_out = x_in[some], x_out[some], y_in[some].T, y_out[some].T
-                equal = np.tensordot(x[some], y[some], ([1, 2], [1, 2]))
-                of_kinds = {
-                    "product": (a_out @ b_out - equal) / max(n_out * (n_out - 1), 1),
-                    "crossed": (a_in @ b_out + a_out @ b_in) / (2 * n_in * max(n_out, 1)),
-                    "diagonal": equal / max(n_out, 1),
-                    "swapped": a_in @ b_in / n_in**2,
-                }
-                for name, value in of_kinds.items():
-                    sums[name][k] += (value + value.T) / 2
+            equal = np.tensordot(x, y, ([1, 2], [1, 2]))
+            of_kinds = {
+                "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
+                "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
+                "diagonal": equal / max(n_out, 1),
+                "swapped": x_in @ y_in.T / n_in**2,
+            }
+            for name, value in of_kinds.items():
+                sums[name] += (value + value.T) / 2
         return sums
 
 
@@ -277,16 +254,16 @@ class OverlapSums:
             if not len(some):
                 continue
             rows = np.concatenate([some, some + n_pairs])
-            sets = learning[rows]
+            sets = learning[rows].astype(float)
             x = self._fit.residuals(self._strata, placed[None, rows], sets)
             residuals = _Residuals(x, sets)
             pairs = np.arange(len(rows)).reshape(2, -1)
             for name, value in residuals.products(residuals, pairs, overlap).items():
-                sums[name][k] += value[0, 0, 0]
+                sums[name][k] += value[0, 0]
             sums["pairs"][k] += len(some)
             sums["count"][k] += len(rows)
             sums["mean"][k] += residuals.phi.sum()
-            sums["effect"][k] += residuals.effect(self._strata, slice(None))[0]
+            sums["effect"][k] += residuals.effect(self._strata)[0]
 
     def kappas(self) -> np.ndarray:
         """Estimates of kappa_c from each block with draws, (K', number of values)."""

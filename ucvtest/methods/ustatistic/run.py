@@ -43,6 +43,9 @@ multiple of the allowed one, above which no more is believed of it."""
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
 
+PENDING_BYTES = 10_000_000
+"""Memory of stages that wait to be added up while others are fitted."""
+
 RANKED_CELLS, RANKED_SCORES = 500_000, 25_000_000
 """The same of scores of a learner, and of rows in clusters, which may be many more than these."""
 
@@ -195,7 +198,7 @@ class Sums:
     _estimates: dict[Places, Estimate] = field(default_factory=dict, repr=False)
     _few: dict[Places, FewFits] = field(default_factory=dict, repr=False)
     thread: ThreadPoolExecutor | None = field(default=None, repr=False)
-    _pending: Future[None] | None = field(default=None, repr=False)
+    _pending: list[Future[None]] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -241,7 +244,9 @@ class Sums:
 
     def add(self, drawn: Drawn, values: Sequence[np.ndarray]) -> None:
         """Add rows, in the background where there is a thread."""
-        self.wait()
+        # Rows that wait for their fit come all at once, which takes longer than a stage.
+        n_bytes = sum(of_learner.nbytes for of_learner in values) + drawn.learning.nbytes
+        self.wait(PENDING_BYTES // max(1, n_bytes))
         self._effects = None
         self._estimates.clear()
         self._few.clear()
@@ -253,7 +258,7 @@ class Sums:
         if self.thread is None:
             self._add(drawn, values, first_draw)
         else:
-            self._pending = self.thread.submit(self._add, drawn, values, first_draw)
+            self._pending.append(self.thread.submit(self._add, drawn, values, first_draw))
 
     def _add(self, drawn: Drawn, values: Sequence[np.ndarray], first_draw: int) -> None:
         n_rows, columns = len(drawn.draw), self.columns
@@ -360,11 +365,10 @@ class Sums:
             self._few[places] = self.rounds.estimate(contrast)
         return self._few[places]
 
-    def wait(self) -> None:
-        """Wait for rows that are being added."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            pending.result()
+    def wait(self, most: int = 0) -> None:
+        """Wait for rows that are being added, but for this number of stages."""
+        while len(self._pending) > most:
+            self._pending.pop(0).result()
 
 
 # ---------------------------------------------------------------------------------- how many
