@@ -160,7 +160,8 @@ def _of(part: Mapping[str, np.ndarray], keeps: np.ndarray, name: str, number: st
 def _pairs_of_draws(learnt: np.ndarray, draw: np.ndarray) -> np.ndarray:
     """The rows (2, P) of all pairs of disjoint sets (M, n), as numbers, of one draw."""
     order = np.argsort(draw, kind="stable")
-    _, first, size = np.unique(draw[order], return_index=True, return_counts=True)
+    first = np.flatnonzero(np.diff(draw[order], prepend=-1))
+    size = np.diff(first, append=len(draw))
     pairs = [np.zeros((2, 0), dtype=int)]
     for n_sets in np.unique(size):
         places = np.triu_indices(n_sets, 1)
