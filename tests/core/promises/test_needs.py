@@ -145,11 +145,26 @@ def test_every_row_of_the_table_is_asked():
 
 
 LEAST = {
-    **{"fixed rules": 13, "losses": 1, "splits in time": 14, "contrast": 14, "metric": 8},
-    **{"weights of losses": 8, "weights": 4, "score of another loss": 4, "loss": 4, "AUC": 6},
-    **{"score of test sets": 11, "one learner": 2, "two learners": 2, "clusters in time": 1},
-    **{"clusters": 1, "score of test sets of clusters": 17, "scores of clusters": 4},
-    **{"means alone": 11, "null value": 1, "one-sided": 1},
+    "fixed rules": 13,
+    "losses": 1,
+    "splits in time": 14,
+    "contrast": 14,
+    "metric": 8,
+    "weights of losses": 8,
+    "weights": 4,
+    "score of another loss": 4,
+    "loss": 4,
+    "AUC": 6,
+    "score of test sets": 11,
+    "one learner": 2,
+    "two learners": 2,
+    "clusters in time": 1,
+    "clusters": 1,
+    "score of test sets of clusters": 17,
+    "scores of clusters": 4,
+    "means alone": 11,
+    "null value": 1,
+    "one-sided": 1,
 }
 """How many tests refuse a question at least: another one can only add to them."""
 
