@@ -1311,7 +1311,6 @@ IN_SHELL_ALONE = [
     ("repeats", "", "--repeats 1", f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
     ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
     ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
-    ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
     (
         "FILE",
         "event contains 1 and 2",
@@ -1329,7 +1328,6 @@ IN_SHELL_ALONE = [
         "predictions rules.csv --target word --scores guess --metric r2",
     ),
     ("metric", "mcc", "leave it out", f"predictions {GIVEN} a --metric mcc --weight weight"),
-    ("metric", "mcc", "use", f"predictions {GIVEN} a --metric mcc --test mcnemar"),
     ("FILE", "y has 3", "as in 'f1", "predictions rules.csv --target three --scores a --metric f1"),
 ]
 """What the shell alone is asked: an option, its value, a remedy, and the command."""
