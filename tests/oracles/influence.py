@@ -2,11 +2,9 @@
 
 Nothing here is fast. An observation's influence is the numeric derivative of the estimate
 after mass epsilon is moved to it; the probabilities of the training sets are those of Lemma 2
-(cross-validation), of the multinomial distribution (bootstrap), or come from going through all
-orders in which observations can be drawn. Only NumPy, itertools and math.
+(cross-validation) or of the multinomial distribution (bootstrap). Only NumPy and math.
 """
 
-from itertools import permutations
 from math import comb, prod
 
 import numpy as np
@@ -117,62 +115,6 @@ def error_influence(losses, tested, counts=None):
         return total
 
     return np.array([derivative(lambda e, i=i: perturbed(i, e)) for i in range(n)])
-
-
-def drawn_orders(n, i, epsilon):
-    """All orders in which n observations can be drawn, with their perturbed probabilities.
-
-    While i is still there a draw takes it with extra probability epsilon, as in (40b).
-    """
-    for order in permutations(range(n)):
-        probability, remaining, perturbed = 1.0, n, i is not None
-        for each in order:
-            if not perturbed:
-                probability /= remaining
-            elif each == i:
-                probability *= (1 - epsilon) / remaining + epsilon
-                perturbed = False
-            else:
-                probability *= (1 - epsilon) / remaining
-            remaining -= 1
-        yield order, probability
-
-
-def test_fold_probabilities(n, n_tested, i, epsilon):
-    """P(test fold) when the training set is drawn first, by enumeration of all orders."""
-    found = {}
-    for order, probability in drawn_orders(n, i, epsilon):
-        fold = frozenset(order[n - n_tested :])
-        found[fold] = found.get(fold, 0.0) + probability
-    return found
-
-
-def partition_probabilities(n, n_folds, i, epsilon):
-    """P(partition into folds), the order of the folds forgotten, by enumeration."""
-    size = n // n_folds
-    found = {}
-    for order, probability in drawn_orders(n, i, epsilon):
-        folds = frozenset(frozenset(order[k * size : (k + 1) * size]) for k in range(n_folds))
-        found[folds] = found.get(folds, 0.0) + probability
-    return found
-
-
-def complete_auc(kernel, n1, n0, folds1, folds0, f1, f0):
-    """Sum over pairs of f f E[psi | both tested], from all test folds and their probabilities.
-
-    ``kernel(fold1, fold0, j1, j2)`` is psi of the rule learnt without the two folds.
-    """
-    total = 0.0
-    for j1 in range(n1):
-        for j2 in range(n0):
-            b = c = 0.0
-            for fold1, p1 in folds1.items():
-                for fold0, p0 in folds0.items():
-                    if j1 in fold1 and j2 in fold0:
-                        b += p1 * p0 * kernel(fold1, fold0, j1, j2)
-                        c += p1 * p0
-            total += f1[j1] * f0[j2] * b / c
-    return total
 
 
 def adhoc_1(auc):

@@ -63,10 +63,3 @@ def correlated_bayesian_t(differences, rho, rope):
     posterior = stats.t(n - 1, loc=mean(differences), scale=scale)
     left = posterior.cdf(-rope)
     return left, posterior.cdf(rope) - left, posterior.sf(rope)
-
-
-def hold_out(differences, null=0.0):
-    """One-sample t test of the losses on the test set."""
-    m = len(differences)
-    t = (mean(differences) - null) / math.sqrt(sample_variance(differences) / m)
-    return t, two_sided(stats.t(m - 1), t)

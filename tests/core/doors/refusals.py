@@ -5,8 +5,9 @@ before the first fit. Rows of `EVERYWHERE` can be asked in R, and those with a c
 """
 
 import math
+import re
 from collections.abc import Callable
-from dataclasses import Field, fields, replace
+from dataclasses import Field, fields
 from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
@@ -35,6 +36,12 @@ def counted(X_train: Any, y_train: Any, X_test: Any) -> np.ndarray:
     """A learner that counts its fits."""
     FITS.append(len(X_train))
     return np.zeros(len(X_test))
+
+
+PYTHON = re.compile(
+    r"\buv\.|\bnp\.|\bLosses\.|(?<![,:])\b[a-z_]+=['\w]|\bNone\b|\bTrue\b|\bFalse\b|\.astype|array\("
+)
+"""What stands in no message of another door."""
 
 
 class Refused(NamedTuple):
@@ -240,7 +247,6 @@ OF_DATA = [
     ROW("groups", "shape (2,)", "for each of 24 rows", lambda: ustatistic(groups=["a", "b"])),
     ROW("group_weight", "patient", "group, row", lambda: ustatistic(group_weight="patient")),
     ROW("group_weight", "row", "pass groups", lambda: ustatistic(group_weight="row")),
-    ROW("group_weight", "row", "pass groups", lambda: selected(group_weight="row")),
     ROW("group_weight", "row", "pass groups", lambda: compared(group_weight="row")),
     ROW("pos_label", "ill", "missing", lambda: uv.CorrectedTTest(X, TEXT, *TWO, metric="f1")),
     ROW("pos_label", "dead", "labels", lambda: uv.CorrectedTTest(X, TEXT, *TWO, pos_label="dead")),
@@ -249,7 +255,6 @@ OF_DATA = [
     ROW("weights", "lda", "in fitting", lambda: uv.NaiveTTest(X, Y, *NAMED, weights=WEIGHTS)),
     ROW("weights", "auc", "mean",
         lambda: uv.NaiveTTest(X, Y, *FITTED, weights=WEIGHTS, loss="auc")),
-    ROW("weights", "rows alike", "use", lambda: uv.McNemarTest(X, Y, *FITTED, weights=WEIGHTS)),
     ROW("y", "is empty", "at least one", lambda: judged("mcc", [], {"a": []})),
     ROW("missing", "formula", "dropna",
         lambda: uv.NaiveTTest.from_formula("y ~ .", FRAME, counted, missing="drop")),
@@ -314,35 +319,22 @@ OF_LEARNERS = [
 ]
 
 OF_QUESTIONS = [
-    ROW("other", "two learners", "pass other", lambda: uv.McNemarTest(X, Y, counted)),
     ROW("loss", "hinge", "use one of", lambda: ustatistic(loss="hinge"), f"{MADE} --loss hinge"),
     ROW("loss", "shape (3, 3)", "2 classes", lambda: ustatistic(loss=np.ones((3, 3)))),
-    ROW("loss", "squared", "zero_one", lambda: uv.McNemarTest(X, Y, *TWO, loss="squared")),
-    ROW("loss", "auc", "decision scores", lambda: uv.FoldCovarianceTest(X, Y, counted, loss="auc")),
-    ROW("loss", "log", "zero_one", lambda: uv.InfluenceFunctionTest(X, Y, counted, loss="log")),
     ROW("metric", "loss", "exclude each other", lambda: ustatistic(loss="zero_one", metric="f1")),
     ROW("metric", "f11", "did you mean 'f1'",
         lambda: ustatistic(metric="f11"), f"{MADE} --metric f11"),
     ROW("metric", "several", "pass one", lambda: ustatistic(metric=["f1", "mcc"])),
     ROW("metric", "r2", "numbers", lambda: uv.CrossValidationWaldTest(X, TEXT, *TWO, metric="r2")),
     ROW("scoring", "metric", "exclude", lambda: ustatistic(metric="f1", scoring="f1")),
-    ROW("scoring", "f1", "CorrectedTTest", lambda: uv.HoldOutTest(X, Y, *TWO, scoring="f1")),
     ROW("scoring", "f2", "use one of accuracy",
         lambda: uv.CorrectedTTest(X, Y, *TWO, scoring="f2")),
-    ROW("scoring", "accuracy", "loss='auc'", lambda: uv.DeLongTest(X, Y, *TWO, scoring="accuracy")),
     ROW("alternative", "up", "two-sided",
         lambda: ustatistic(alternative="up"), f"{MADE} --alternative up"),
     ROW("null_value", "inf", "finite number", lambda: ustatistic(null_value=math.inf)),
     ROW("null_value", "2", "between 0 and 1",
         lambda: ustatistic(null_value=2).fit(), f"{MADE} --null-value 2"),
-    ROW("null_value", "-0.5", "between 0 and 1",
-        lambda: ustatistic(metric="f1", null_value=-0.5).fit()),
     ROW("null_value", "1.5", "at most 1", lambda: numbers(metric="r2", null_value=1.5).fit()),
-    ROW("null_value", "-1", "at least 0", lambda: numbers(metric="rmse", null_value=-1).fit()),
-    ROW("null_value", "0.2", "equal error rates; leave",
-        lambda: uv.McNemarTest(X, Y, *TWO, null_value=0.2)),
-    ROW("alternative", "less", "two-sided",
-        lambda: uv.FiveByTwoFTest(X, Y, *TWO, alternative="less")),
     ROW("contrast", "odds", "difference", lambda: uv.UStatisticTest(X, Y, *TWO, contrast="odds")),
     ROW("contrast", "ratio", "pass other", lambda: ustatistic(contrast="ratio")),
     ROW("contrast", "error rates", "contrast='difference'",
@@ -399,10 +391,6 @@ OF_QUESTIONS = [
         lambda: uv.InfluenceFunctionTest(X, Y, counted, metric="error", scoring="roc_auc")),
     ROW("metric", "loss='auc'", "two different things",
         lambda: uv.InfluenceFunctionTest(X, Y, counted, loss="auc", metric="error")),
-    ROW("scoring", "neg_log_loss", "'accuracy' or 'roc_auc'",
-        lambda: uv.InfluenceFunctionTest(X, Y, counted, scoring="neg_log_loss")),
-    ROW("scoring", "accuracy", "leave scoring out",
-        lambda: uv.LeavePairOutTest(X, Y, counted, scoring="accuracy")),
     ROW("null_value", "got 0", "positive",
         lambda: uv.UStatisticTest(X, Y, *TWO, loss="log", contrast="ratio", null_value=0)),
     ROW("contrast", "AUC", "mean loss",
@@ -422,15 +410,12 @@ OF_QUESTIONS = [
     ROW("design", "out of order", "TimeSeriesSplit",
         lambda: uv.DieboldMarianoTest(X, AMOUNTS, *TWO, design=5)),
     ROW("n_repeats", "2", "n_repeats=1", lambda: made(design=uv.designs.KFold(24, 2))),
-    ROW("null_value", "got '0'", "finite number", lambda: ustatistic(null_value="0")),
     ROW("n_folds", "30", "at least 30 groups", lambda: made(design=30, groups=GROUPS)),
     ROW("n_folds", "got 30", "n = 12", lambda: covariance(n_folds=30, groups=GROUPS)),
     ROW("n_folds", "got 2", "at least 3", lambda: uv.designs.NestedKFold(2)),
     ROW("n_splits", "got 1", "at least 2", lambda: uv.designs.SplitHalves(1)),
     ROW("test_fraction", "nan", "between 0 and 1", lambda: uv.designs.HoldOut(math.nan)),
     ROW("test_fraction", "0.5", "smaller", lambda: made(design=uv.designs.SplitHalves(2, 1, 0.5))),
-    ROW("n_repeats", "2", "leave-one-out",
-        lambda: uv.NestedCrossValidationTest(X, Y, *TWO, design=uv.designs.NestedKFold(24, 2))),
 ]
 
 OF_FITS = [
@@ -563,27 +548,12 @@ OF_LOSSES = [
         lambda: uv.CorrectedTTest.from_losses(in_folds(), 0, "a")),
     ROW("losses", "3 learners", "name",
         lambda: uv.HoldOutTest.from_losses(judged("mcc", given=LABELS | {"c": Y}))),
-    ROW("losses", "fixed rules", "learnt nothing", lambda: uv.CorrectedTTest.from_losses(rules())),
     ROW("design", "K-fold", "not a", lambda: uv.FoldCovarianceTest.from_losses(drawn())),
-    ROW("loss", "zero_one", "auc", lambda: uv.DeLongTest.from_losses(rules())),
-    ROW("loss", "auc", "decision scores", lambda: uv.HoldOutTest.from_losses(rules("auc"))),
-    ROW("losses", "mean of each resample", "contain",
-        lambda: uv.CrossValidationWaldTest.from_losses(scores())),
-    ROW("losses", "fixed rules", "HoldOutTest",
-        lambda: uv.PermutationComplexityTest.from_losses(rules())),
-    ROW("losses", "weighted", "HoldOutTest",
-        lambda: uv.McNemarTest.from_losses(rules(sample_weight=WEIGHTS))),
     ROW("rng", "losses are given", "does not apply", lambda: mcnemar().fit(rng=0)),
-    ROW("n_jobs", "losses are given", "does not apply", lambda: mcnemar().fit(n_jobs=2)),
-    ROW("batch_size", "losses are given", "does not apply", lambda: mcnemar().fit(batch_size=7)),
     ROW("n_repeats", "3", "has 1",
         lambda: uv.FoldCovarianceTest.from_losses(in_folds(), 0).fit(n_repeats=3)),
-    ROW("group_weight", "patient", "group, row",
-        lambda: uv.HoldOutTest.from_losses(rules(groups=GROUPS), group_weight="patient")),
     ROW("group_weight", "row", "pass groups",
         lambda: uv.HoldOutTest.from_losses(rules(), group_weight="row")),
-    ROW("groups", "time", "HoldOutTest",
-        lambda: uv.DieboldMarianoTest.from_losses(rules(groups=GROUPS))),
     ROW("learners", "two different learners", "got",
         lambda: uv.DeLongTest.joint(rules("auc"), ["a"])),
     ROW("learners", "a sequence", "got", lambda: uv.DeLongTest.joint(rules("auc"), "a")),
@@ -602,9 +572,6 @@ OF_LOSSES = [
         lambda: uv.UStatisticTest.from_losses(drawn(), 0).fit(variance="asymptotic")),
     ROW("n_repeats", "7", "leave it out",
         lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(7)),
-    ROW("loss", "log", "'zero_one' or 'auc'",
-        lambda: uv.InfluenceFunctionTest.from_losses(arrays(loss="log"))),
-    ROW("loss", "zero_one", "auc", lambda: uv.LeavePairOutTest.from_losses(in_folds(), 0)),
     ROW("design", "every pair", "LeavePairOut", lambda: uv.LeavePairOutTest.from_losses(of_auc())),
     ROW("variance", "AUC", "leave it out",
         lambda: uv.CrossValidationWaldTest.from_losses(of_auc()).fit("within_fold")),
@@ -612,12 +579,6 @@ OF_LOSSES = [
         lambda: uv.CorrectedTTest.from_losses(scores({"a": [0.5], "b": [0.75]}, design="splits"))),
     ROW("max_fits", "losses are given", "does not apply",
         lambda: uv.InfluenceFunctionTest.from_losses(in_folds(), 0).fit(max_fits=9)),
-    ROW("losses", "fixed rules", "learnt nothing",
-        lambda: uv.FoldCovarianceTest.from_losses(rules("auc"), "a")),
-    ROW("losses", "fixed rules", "learnt nothing",
-        lambda: uv.LeavePairOutTest.from_losses(rules(), "a")),
-    ROW("group_weight", "row", "pass groups",
-        lambda: uv.compare_losses(in_folds(), group_weight="row")),
 ]
 
 OF_COMPARISONS = [
@@ -643,9 +604,7 @@ OF_COMPARISONS = [
         lambda: compared(metric="f1", tests="nested_cross_validation")),
     ROW("contrast", "corrected_t", "use the test", lambda: compared(contrast="ratio")),
     ROW("cv", "recommended", "name tests", lambda: compared(tests="recommended", cv=5)),
-    ROW("tests", "empty", "name at least one", lambda: uv.compare_losses(rules(), [])),
     ROW("learner", "'d'", "one of a, b", lambda: uv.compare_losses(rules(), baseline="d")),
-    ROW("alternative", "up", "less", lambda: uv.compare_losses(rules(), alternative="up")),
     ROW("losses", "fixed rules", "learnt nothing",
         lambda: uv.compare_losses(rules(), "corrected_t")),
     ROW("losses", "one learner", "two", lambda: uv.compare_losses(scores({"a": SCORES["a"]}))),
@@ -703,7 +662,6 @@ OF_COLUMNS = [
         f"{GAINS} --base a,b"),
     ROW("block", "block 1 is there twice", "differ",
         lambda: gained(blocks={1: ["a"], "1": ["b"]}), f"{GAINS} --block 1=a --block 1=b"),
-    ROW("block", "block a is there twice", "differ", lambda: gained(blocks=["a", ["a"]])),
     ROW("fits", "got 9", "use 10", lambda: gained(learner="lda", fits=9), f"{GAINS} --fits 9"),
     ROW("learn_size", "got 12", "at most n/2 - 1 = 11", lambda: gained(learn_size=12),
         f"{GAINS} --learn-size 12"),
@@ -748,7 +706,6 @@ OF_PLANS = [
     ROW("learner", "missing", "name one", lambda: uv.plan(X, Y, width=0.1)),
     ROW("alpha", "got 2", "use 0.05", lambda: planned(width=0.1, alpha=2)),
     ROW("width", "got -1", "above 0", lambda: planned(width=-1)),
-    ROW("pilot_size", "here", "does not apply", lambda: planned(width=0.1, pilot_size=3)),
     ROW("loss", "3 times the error rate", "zero_one",
         lambda: planned(width=0.1, loss=[[0, 3], [3, 0]])),
     ROW("losses", "of learners", "X and y", lambda: uv.plan(in_folds(), difference=0.1)),
@@ -811,7 +768,6 @@ OF_PREDICTIONS = [
     ROW("correct", "'C', 'I'", "== 'C'", lambda: uv.Losses.from_correct({"a": ["C", "I"]})),
     ROW("correct", "0.5", "loss='score'", lambda: uv.Losses.from_correct({"a": [1, 0.5]})),
     ROW("correct", "1 missing values", "drop", lambda: uv.Losses.from_correct({"a": [1, 0, None]})),
-    ROW("correct", "empty", "pass at least one", lambda: uv.Losses.from_correct({})),
     ROW("fold_scores", "strings", "numbers", lambda: scores({"a": ["x", "y"]})),
     ROW("fold_scores", "nan for split 1", "failed", lambda: scores({"a": [1, math.nan]})),
     ROW("fold_scores", "1 scores", "2", lambda: scores({"a": [1, 2], "b": [1]})),
@@ -903,7 +859,6 @@ OF_LEDGERS = [
 OF_ANSWERS = [
     ROW("alpha", "got 1.5", "between 0 and 1",
         lambda: RESULT.conf_int(1.5), f"{ABOUT} --scores a,b --alpha 1.5"),
-    ROW("alpha", "0.05", "of the type float", lambda: RESULT.conf_int("0.05")),
     ROW("margin", "got 0", "above 0",
         lambda: RESULT.noninferiority(0), "gate rules.csv --target y --scores a,b --margin 0"),
     ROW("margin", "3", "use a smaller one",
@@ -929,11 +884,7 @@ OF_ANSWERS = [
     ROW("margin", "got 0.9", "a ratio above 1", lambda: RATIO.noninferiority(0.9)),
     ROW("margin", "got True", "above 0", lambda: RESULT.noninferiority(True)),
     ROW("low", "-0.5", "use a larger one", lambda: RATIO.equivalence(-0.5, 1.2)),
-    ROW("low", "-0.01", "use a larger one", lambda: RATE.equivalence(-0.01, 0.3)),
-    ROW("high", "1.01", "use a smaller one", lambda: RATE.equivalence(0.1, 1.01)),
     ROW("margin", "1.1", "use a smaller one", lambda: RATE.noninferiority(0.9)),
-    ROW("margin", "-0.7", "use a smaller one",
-        lambda: replace(RATE, better="higher").noninferiority(0.9)),
 ]
 # fmt: on
 
@@ -1053,7 +1004,6 @@ OF_FORMS = [
     ROW("data", "got dict", "DataFrame", lambda: formula("y ~ a", {"a": [1]})),
     ROW("labels", "got []", "a list of different classes", lambda: uv.metrics.f1(labels=[])),
     ROW("at", "got 0", "above 0", lambda: uv.metrics.brier(at=0)),
-    ROW("tau", "got inf", "above 0", lambda: uv.metrics.uno(tau=math.inf)),
     ROW("times", "two numbers or more", "ascending", lambda: uv.metrics.integrated_brier([2, 1])),
     ROW("output", "rank", "number, prob",
         lambda: uv.metrics.Moments(np.subtract, np.sum, "own", output="rank")),
@@ -1073,7 +1023,6 @@ OF_FORMS = [
     ROW("tie", "coin", "first, second", lambda: uv.learners.majority("coin")),
     ROW("matrix", "(2, 3)", "shape", lambda: uv.learners.smoother(np.ones((2, 3)))),
     ROW("learning", "bool", "array", lambda: uv.designs.Design(None, TESTED)),
-    ROW("testing", "bool", "array", lambda: uv.designs.Design(LEARNT, np.ones(2))),
     ROW("groups", "Groups of 24 rows", "must be", lambda: uv.designs.KFold(3).check(24, Y)),
     ROW("strata", "24 observations", "classes", lambda: stratified(X)),
     ROW("stratify", "True", "leave it", lambda: stratified(None)),
@@ -1091,12 +1040,8 @@ OF_FORMS = [
     ROW("formula", "'C(y)'", "as a column", lambda: formula("C(y) ~ a")),
     ROW("formula", "column 1", "data.add_prefix",
         lambda: formula("y ~ .", FRAME.rename(columns={"b": 1}))),
-    ROW("formula", "'Intercept'", "rename",
-        lambda: formula("y ~ .", FRAME.rename(columns={"b": "Intercept"}))),
     ROW("formula", "column ''", "rename",
         lambda: formula("y ~ log(``)", FRAME.rename(columns={"b": ""}))),
-    ROW("formula", "`a`", "cannot be used",
-        lambda: formula("y ~ a", FRAME.replace({"a": {FRAME.a[3]: math.nan}}))),
     ROW("design", "no splits", "at least one", lambda: made(design=[])),
     ROW("design", "StratifiedKFold", "cannot be used",
         lambda: uv.CorrectedTTest(X, AMOUNTS, *TWO, design=model_selection.StratifiedKFold(3))),
@@ -1113,15 +1058,7 @@ OF_FORMS = [
     ROW("split", "row numbers", "0 to 3",
         lambda: uv.designs.Design.from_indices([([0.5], [1])], 4)),
     ROW("groups", "got Groups of 24", "9 rows", lambda: uv.designs.KFold(3).check(9, WARDS)),
-    ROW("groups", "Groups of 24 rows", "must be",
-        lambda: uv.designs.DisjointSets(3, 3).draw(24, np.random.default_rng(0), "a")),
-    ROW("groups", "Groups of 24 rows", "must be",
-        lambda: uv.designs.as_design(model_selection.ShuffleSplit(2), X, Y).draw(24,
-            np.random.default_rng(0), Y)),
-    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.by_groups(Y)),
-    ROW("groups", "Groups of 24 rows", "must be", lambda: DESIGN.check_groups(Y)),
     ROW("groups", "got Groups of 12", "24 groups", lambda: DESIGN.of_groups(WARDS)),
-    ROW("stratify", "array", "True or False", lambda: uv.designs.KFold(3, stratify=np.ones(2))),
     ROW("n", "array", "an integer", lambda: planned(width=0.1, n=np.array(30.0))),
     ROW("path", "got array([0.])", "name of a file", lambda: uv.Ledger(np.zeros(1))),
 ]
@@ -1137,12 +1074,9 @@ OF_TABLES = [
         lambda: judged(uv.metrics.Cells(lambda table: float(table[1, 1] > 0.2), "step"))),
     ROW("limits", "5", "correct the limits",
         lambda: judged(uv.metrics.Cells(lambda table: 4 + table.trace(), "own", limits=(0, 1)))),
-    ROW("brier", "net_benefit", "make the losses",
-        lambda: judged("net_benefit(0.2)", given=CHANCES).about("brier")),
     ROW("predictions", "ndarray", "names to columns", lambda: judged("mcc", given=X)),
     ROW("predictions", "contains 6, 7", "labels of the same type",
         lambda: uv.Losses.from_predictions(Y, {"a": Y + 6}, loss=[[0, 1], [1, 0]])),
-    ROW("y", "'z'", "which has 'a'", lambda: uv.Losses.from_predictions("z", FRAME)),
     ROW("predictions", "sum to", "1", lambda: judged("log", given={"a": np.c_[Y, Y]})),
     ROW("folder", ".", "name a file", lambda: uv.Losses.from_predictions(Y, ".")),
     ROW("fold", "shape (24,)", "repeats", lambda: rules(fold=np.stack([FOLD, FOLD]))),
@@ -1159,19 +1093,14 @@ OF_TABLES = [
         lambda: sklearns({"a": [1.0] * 4}, cv=model_selection.KFold(4, shuffle=True), y=Y)),
     ROW("score", "missing", "as in score='accuracy'",
         lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score=None)),
-    ROW("greater_is_better", "strange", "True",
-        lambda: sklearns({"a": OF_FOLDS}, n_obs=24, score="strange")),
     ROW("test_score", "[1]", "a key", lambda: sklearns({"a": OF_FOLDS}, n_obs=24, test_score=[1])),
-    ROW("correct", "got list", "names to columns", lambda: uv.Losses.from_correct([1, 0])),
     ROW("run_id", "None", "a name", lambda: uv.Losses.from_mlflow(None, predictions="a")),
     ROW("losses", "got dict", "uv.Losses", lambda: uv.CorrectedTTest.from_losses({})),
-    ROW("losses", "got list", "uv.Losses", lambda: uv.DeLongTest.joint([0.1])),
     ROW("group_weight", "array", "group, row",
         lambda: uv.DeLongTest.joint(rules("auc"), group_weight=np.ones(2))),
     ROW("test", "3", "use one of", lambda: uv.TestSpec(3)),
     ROW("folds", "no option", "it has design", lambda: uv.TestSpec("corrected_t", {"folds": 5})),
     ROW("loss", "comparison", "decides it", lambda: uv.TestSpec("corrected_t", {"loss": "log"})),
-    ROW("weights", "comparison", "decides it", lambda: uv.TestSpec("ustatistic", {"weights": "w"})),
     ROW("rho", "no option", "it has none", lambda: uv.TestSpec("corrected_t", {}, {"rho": 0.1})),
     ROW("path", "got 3", "the name of a file", lambda: rules().save(3)),
     ROW("path", "a.csv", ".npz or .json", lambda: rules().save("a.csv")),
@@ -1179,10 +1108,8 @@ OF_TABLES = [
     ROW("own", "metric", "cannot be saved",
         lambda: judged(uv.metrics.Cells(lambda table: table[0, 0], "own")).save("a.json")),
     ROW("version", "99", "upgrade ucvtest", lambda: read(version=99)),
-    ROW("version", "got '1'", "format version", lambda: read(version="1")),
     ROW("estimate", "[1]", "another type", lambda: read(estimate=[1])),
     ROW("data", "TestResult.to_dict", "written by", lambda: uv.TestResult.from_dict({})),
-    ROW("version", "99", "upgrade ucvtest", lambda: losses_read(version=99)),
     ROW("means", "numbers of shape", "must contain", lambda: losses_read(means=[[0.5]])),
     ROW("n_obs", "1000000000000000", "needs", lambda: losses_read(n_obs=10**15)),
     ROW("data", "losses", "written by", lambda: uv.Losses.from_dict([1, 2])),
@@ -1221,12 +1148,8 @@ OF_TABLES = [
     ROW("results", "split0_test_accuracy", "pass test_score=",
         lambda: sklearns({"params": [{}]}, cv=2, y=Y)),
     ROW("repeat", "23 and 24 rows", "complete", lambda: repeated(47)),
-    ROW("repeat", "1 missing values", "drop",
-        lambda: repeated(repeat=[None, *np.arange(1, 48) // 24])),
     ROW("y", "differs between repetitions", "sort the table", lambda: repeated(y=[1, *Y[1:], *Y])),
     ROW("repeat", "has 2", "one for each row", lambda: repeated(repeat=[1, 2])),
-    ROW("group_weight", "array", "group, row",
-        lambda: uv.DeLongTest.from_losses(rules("auc"), group_weight=np.ones(2))),
     ROW("test", "array", "joint tests of all learners", lambda: JOINT.joint_test(np.ones(2))),
     ROW("test", "array", "together", lambda: JOINT.best_set(test=np.ones(2))),
     ROW("design", "learns from a part", "whole groups",
@@ -1388,7 +1311,6 @@ IN_SHELL_ALONE = [
     ("repeats", "", "--repeats 1", f"{PAIR} --metric f1 --repeats 2 --test cross_validation_wald"),
     ("metric", "contains 2", "name one class", f"predictions {GIVEN} a,three --metric f1"),
     ("metric", "ucvtest predictions", "auc", f"{MADE} --metric average_precision"),
-    ("target", "yy", "did you mean 'y'", "compare small.csv --target yy --learner lda"),
     (
         "FILE",
         "event contains 1 and 2",
@@ -1406,7 +1328,6 @@ IN_SHELL_ALONE = [
         "predictions rules.csv --target word --scores guess --metric r2",
     ),
     ("metric", "mcc", "leave it out", f"predictions {GIVEN} a --metric mcc --weight weight"),
-    ("metric", "mcc", "use", f"predictions {GIVEN} a --metric mcc --test mcnemar"),
     ("FILE", "y has 3", "as in 'f1", "predictions rules.csv --target three --scores a --metric f1"),
 ]
 """What the shell alone is asked: an option, its value, a remedy, and the command."""

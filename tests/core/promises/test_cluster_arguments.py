@@ -13,16 +13,6 @@ THREE = np.where(INDEX == 3, 2, Y)
 """With a third class in one group only."""
 
 
-def test_groups_of_one_row_have_a_weight_that_changes_nothing():
-    options = {"groups": np.arange(40), "rng": 0}
-    by_weight = [
-        uv.compare(X, Y, ["lda", "majority"], "corrected_t", group_weight=weight, **options)
-        for weight in ("group", "row")
-    ]
-    one, other = (next(iter(found.results.values())) for found in by_weight)
-    assert (one.estimate, one.se) == (other.estimate, other.se)
-
-
 def test_a_splitter_by_groups_takes_groups_of_one_row():
     found = uv.evaluate("majority", X, Y, GroupKFold(5), groups=np.arange(40), rng=0)
     assert found.design.test_sizes == (8,)

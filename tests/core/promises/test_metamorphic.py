@@ -34,7 +34,6 @@ from tests.core.promises.metamorphic import (
     RNG,
     RULES,
     SCORES,
-    SHARES,
     SIDES,
     SIMULATED,
     Case,
@@ -871,86 +870,3 @@ def shell(table: pd.DataFrame, path: Path, command: str, *words: Any) -> dict[st
     if done.exit_code == 2:
         raise ValueError(done.stderr)
     return {**json.loads(done.stdout), "exit_status": done.exit_code}
-
-
-def table_of(y: Any, **columns: Any) -> pd.DataFrame:
-    return pd.DataFrame({"ill": y, **columns})
-
-
-def data_table(y: Any = LABELS) -> pd.DataFrame:
-    return table_of(y, a=FEATURES[:, 0], b=FEATURES[:, 1])
-
-
-def check_answers(found: dict[str, Any], expected: dict[str, Any], *names: str) -> None:
-    numbers = [[each[name] for name in names] for each in (found, expected)]
-    assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, nan_ok=True)
-
-
-@pytest.mark.parametrize("test", ["corrected_t", "delong", "ustatistic"])
-def test_compare_in_the_shell(tmp_path: Path, test: str) -> None:
-    learners = ["--learner", "nearest_centroid", "--other", "knn:1"]
-    words = ["compare", "--target", "ill", "--test", test]
-    words += ["--n-pairs", "100"] if test == "ustatistic" else []
-    before = shell(data_table(), tmp_path, *words, *learners)
-    renamed = data_table(named(NAMES))
-    found = shell(renamed, tmp_path, *words, *learners, "--pos-label", NAMES[1])
-    check_answers(found, before, "estimate", "pvalue", "se")
-    # Distances do not depend on the order of columns.
-    turned = data_table()[["b", "ill", "a"]]
-    check_answers(shell(turned, tmp_path, *words, *learners), before, "estimate", "pvalue", "se")
-    swapped = ["--learner", "knn:1", "--other", "nearest_centroid"]
-    found = shell(data_table(), tmp_path, *words, *swapped)
-    check_answers(found, before, "pvalue", "se")
-    assert found["estimate"] == pytest.approx(-before["estimate"], rel=1e-9)
-
-
-OF_RULES = {"zero_one": GUESSED, "auc": SCORES, "log": SHARES}
-
-
-@pytest.mark.parametrize(
-    ("command", "loss", "names"),
-    [
-        ("predictions", "zero_one", (2, 1)),
-        ("gate", "auc", NAMES),
-        ("predictions", "log", NAMES),
-        ("gate", "zero_one", NAMES),
-    ],
-)
-def test_rules_in_the_shell(
-    tmp_path: Path, command: str, loss: str, names: tuple[Any, Any]
-) -> None:
-    words = [command, "--target", "ill", "--loss", loss]
-    words += ["--margin", 0.1] if command == "gate" else []
-    told = ("pvalue", "estimate", "exit_status")
-    table = table_of(LABELS, **OF_RULES[loss])
-    before = shell(table, tmp_path, *words, "--scores", "good,poor")
-    moved = shell(shuffled(table), tmp_path, *words, "--scores", "good,poor")
-    check_answers(moved, before, *told)
-    renamed = table.assign(ill=named(names))
-    if loss == "zero_one":
-        renamed = renamed.assign(**{name: named(names, each) for name, each in GUESSED.items()})
-    else:
-        refused = refusal_of(lambda: shell(renamed, tmp_path, *words, "--scores", "good,poor"))
-        assert "--pos-label is missing" in refused
-    asked = ("--scores", "good,poor", "--pos-label", names[1])
-    check_answers(shell(renamed, tmp_path, *words, *asked), before, *told)
-    if command == "predictions":
-        found = shell(table, tmp_path, *words, "--scores", "poor,good")
-        check_answers(found, before, "pvalue")
-        assert found["estimate"] == pytest.approx(-before["estimate"])
-
-
-def refusal_of(call: Callable[[], Any]) -> str:
-    with pytest.raises(ValueError, match=r"\w") as refused:
-        call()
-    return str(refused.value)
-
-
-def test_plans_and_selections_in_the_shell(tmp_path: Path) -> None:
-    two = ["--learner", "nearest_centroid", "--other", "knn:1"]
-    plan = ["plan", "--target", "ill", *two, "--difference", 0.1]
-    select = ["select", "--target", "ill", *two[:2], "--learner", "knn:1", "--permutations", 5]
-    for words, told in ((plan, ["n_needed", "n_low", "n_high"]), (select, ["best"])):
-        before = shell(data_table(), tmp_path, *words)
-        found = shell(data_table(named(NAMES)), tmp_path, *words, "--pos-label", NAMES[1])
-        assert [found[name] for name in told] == [before[name] for name in told]

@@ -338,22 +338,6 @@ def test_costs_follow_names_and_refuse_a_guess() -> None:
             losses(GRADES, PREDICTED, wrong)
 
 
-def test_learners_are_judged_by_the_same_costs() -> None:
-    def means(y: Any, loss: Any) -> Any:
-        return uv.evaluate("majority", PLACES, y, 3, loss, rng=0)
-
-    expected = means(GRADES, COSTS.to_numpy())
-    assert expected.settings["cost_order"] == NAMES
-    turned = COSTS.loc[DECLARED, DECLARED]
-    np.testing.assert_array_equal(means(UNORDERED["unordered"], turned).means, expected.means)
-    with pytest.raises(ValueError, match=r"^loss "):
-        means(UNORDERED["unordered"], COSTS.to_numpy())
-    test = uv.CorrectedTTest(PLACES, GRADES, "majority", loss=COSTS.to_numpy(), design=3)
-    assert "Rows and columns of the costs stand for the classes 'low', 'mid', 'up'" in " ".join(
-        test.fit(rng=0).notes
-    )
-
-
 def test_functions_as_learners() -> None:
     def array(X_train: Any, y_train: Any, X_test: Any) -> Any:
         return TABLE.to_numpy()[: len(X_test)]
@@ -368,14 +352,6 @@ def test_functions_as_learners() -> None:
     np.testing.assert_array_equal(means(table, ORDERED["ordered"]), means(array, GRADES))
     with pytest.raises(ValueError, match="has no names for the classes"):
         means(array, UNORDERED["unordered"])
-
-
-def test_two_costs_with_a_named_class_follow_names() -> None:
-    y, predicted = np.array(["n", "y", "y", "n"]), {"rule": np.array(["y", "n", "y", "n"])}
-    costs = pd.DataFrame([[0, 1], [5, 0]], ["n", "y"], ["n", "y"])
-    for pos_label in (None, "n", "y"):
-        found = uv.Losses.from_predictions(y, predicted, loss=costs, pos_label=pos_label)
-        assert found.means.tolist() == [[1.5]]
 
 
 def test_sizes_of_learning_sets_for_each_class() -> None:

@@ -6,6 +6,7 @@ and as a user calls it.
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from ucvtest_r.wording import RDoor
 
 import ucvtest as uv
+from tests.core.doors.refusals import PYTHON
 from tests.support.samples import SMALL
+from ucvtest.common.words import through
 from ucvtest.inference.needs import FOR_FIXED_RULES, Needs, Traits, refusals, refuse
 from ucvtest.methods.registry import TESTS
 from ucvtest.metrics.means import LOSSES
@@ -126,6 +130,9 @@ def test_what_needs_do_not_allow_is_refused_before_the_first_fit(test, row, monk
         call(cls)
     _, sentence = next(refusals(cls.needs, asked, cls.__name__))
     assert sentence in str(refused.value)
+    with through(RDoor()), pytest.raises(ValueError, match=r"\w") as in_r:
+        call(cls)
+    assert PYTHON.search(str(in_r.value)) is None
 
 
 def test_every_row_of_the_table_is_asked():
@@ -135,6 +142,36 @@ def test_every_row_of_the_table_is_asked():
     # The only test that refuses clusters is about time, and another row is told of it.
     with pytest.raises(ValueError, match=r"^groups is not supported: uv.SignTest assumes"):
         refuse(Needs(designs=""), Traits(clusters=True), "SignTest")
+
+
+LEAST = {
+    "fixed rules": 13,
+    "losses": 1,
+    "splits in time": 14,
+    "contrast": 14,
+    "metric": 8,
+    "weights of losses": 8,
+    "weights": 4,
+    "score of another loss": 4,
+    "loss": 4,
+    "AUC": 6,
+    "score of test sets": 11,
+    "one learner": 2,
+    "two learners": 2,
+    "clusters in time": 1,
+    "clusters": 1,
+    "score of test sets of clusters": 17,
+    "scores of clusters": 4,
+    "means alone": 11,
+    "null value": 1,
+    "one-sided": 1,
+}
+"""How many tests refuse a question at least: another one can only add to them."""
+
+
+def test_no_test_takes_what_it_refused():
+    found = Counter(row for _, row in CELLS)
+    assert {row: number for row, number in LEAST.items() if found[row] < number} == {}
 
 
 def test_the_tests_of_fixed_rules_are_named():

@@ -1,7 +1,5 @@
 """Folds for the AUC keep both classes: by default, and else the test says so before it fits."""
 
-import inspect
-
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -147,8 +145,3 @@ def test_a_draw_without_a_class_is_refused_before_the_first_fit_too():
     test = uv.CorrectedTTest(X, codes, never, never, loss="auc", design=design)
     with pytest.raises(ValueError, match="which have no AUC"):
         test.fit(rng=seed)
-
-
-def test_default_designs_have_the_keyword():
-    for design in NAMED:
-        assert inspect.signature(type(design)).parameters["stratify"].default is None

@@ -312,18 +312,6 @@ def test_a_checkpoint_of_losses_is_not_one_of_scores(tmp_path: Any) -> None:
         uv.compare(X, Y, [*FAST], loss="zero_one", **options)
 
 
-@pytest.mark.seconds(6, reason="imports MLflow")
-def test_mlflow_logs_scores() -> None:
-    content = pytest.importorskip("ucvtest_mlflow.content")
-    one, other = (
-        {each.key.removeprefix("/"): each.value for each in content.metrics(result, "")}
-        for result in mirrored("hold_out", "accuracy")
-    )
-    assert one["estimate"] == -other["estimate"]
-    assert (one["conf_low"], one["pvalue"]) == (-other["conf_high"], other["pvalue"])
-    assert one["estimate_learner"] == 1 - other["estimate_learner"]
-
-
 def test_the_shell_speaks_of_scores(tmp_path: Any) -> None:
     path = tmp_path / "table.csv"
     pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=Y).to_csv(path, index=False)

@@ -1,10 +1,9 @@
 """uv.compare: what is fitted, what it is compared with, and how it is said."""
 
-import copy
 import json
 import math
-import pickle
-from dataclasses import FrozenInstanceError, replace
+from contextlib import nullcontext
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -288,31 +287,7 @@ def test_correction_is_what_is_asked_for(three, correction):
         assert not other.frame["pvalue_adjusted"].equals(three.frame["pvalue_adjusted"])
 
 
-# ----------------------------------------------------------------------- refused before a fit
-
-
 # ------------------------------------------------------------------------------ what it says
-
-
-def by_json(comparison):
-    return uv.Comparison.from_dict(json.loads(comparison.to_json()))
-
-
-def by_pickle(comparison):
-    return pickle.loads(pickle.dumps(comparison))
-
-
-@pytest.mark.parametrize("way", [by_json, by_pickle, copy.deepcopy])
-def test_nothing_is_lost_on_the_way(way, three):
-    found = way(three)
-    assert found.to_dict() == three.to_dict()
-    pd.testing.assert_frame_equal(found.frame, three.frame)
-    assert found.summary().as_text() == three.summary().as_text()
-    with pytest.raises(FrozenInstanceError):
-        found.correction = None
-    for part in (found.results, found.settings):
-        with pytest.raises(TypeError):
-            part["x"] = 1
 
 
 def test_settings_name_tests_with_their_options():
@@ -476,8 +451,6 @@ class Listener:
         self.results, self.comparisons = [], []
 
     def fitting(self, test):
-        from contextlib import nullcontext
-
         return nullcontext()
 
     def fitted(self, test, result):

@@ -5,21 +5,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 import ucvtest as uv
+from tests.full.comparison.test_metrics import Counting
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[50:110, :2], Y[50:110] - 1
 Y = np.where(np.arange(60) % 7 == 0, 1 - Y, Y)
-
-
-class Counting:
-    """A cut of one feature, which counts its fits."""
-
-    def __init__(self, column):
-        self.column, self.n_fits = column, 0
-
-    def __call__(self, X_train, y_train, X_test):
-        self.n_fits += 1
-        return (X_test[:, self.column] > X_train[:, self.column].mean()).astype(int)
 
 
 @pytest.mark.parametrize(

@@ -197,16 +197,6 @@ def test_given_losses_of_the_same_design_are_judged_together(data):
     assert given.n_fits == 4 * 600
 
 
-def test_random_splits_are_judged_together(data):
-    losses = uv.evaluate(LEARNERS[:3], *data, uv.designs.RandomSplits(400, 0.6), rng=0)
-    found = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
-    together = found.together["ustatistic"]
-    for (_, first, second), result in found.results.items():
-        i, j = (together.learners.index(name) for name in (first, second))
-        if result.status == "ok":
-            assert_allclose(together.se[i, j], result.se)
-
-
 def test_fixed_rules_have_the_covariance_of_their_losses():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)

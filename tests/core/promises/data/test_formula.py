@@ -90,10 +90,24 @@ def test_all_that_is_listed_is_possible(data):
         ("(a + p)^2", ["a", "p", "a:p"]),
         ("a %in% p", ["p", "p:a"]),
         ("-1 + a", ["a"]),
+        ("0 + a", ["a"]),
+        # Indicators of all levels sum to a constant, which lda has to refuse.
+        ("site + a", ["site[T.v]", "site[T.w]", "a"]),
+        (". - site - p", ["a", "b c", "Sepal.Length"]),
     ],
 )
 def test_operators_and_names(data, terms, columns):
     assert list(read_formula(f"y ~ {terms}", data)[1]) == columns
+
+
+@pytest.mark.parametrize(
+    ("response", "of"),
+    [("y", lambda data: data["y"]), ("np.exp(a)", lambda data: np.exp(data["a"]))],
+)
+def test_the_response_is_a_column_as_it_is_or_an_expression(data, response, of):
+    found, features = read_formula(f"{response} ~ p", data)
+    np.testing.assert_allclose(found, of(data))
+    assert list(features) == ["p"]
 
 
 @pytest.mark.seconds(3, reason="more terms than Python allows calls within calls")

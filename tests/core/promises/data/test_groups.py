@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 import ucvtest as uv
-from ucvtest.data.groups import Groups, as_groups, satterthwaite_df
+from ucvtest.data.groups import as_groups, satterthwaite_df
 from ucvtest.data.sample import make_sample
 from ucvtest.designs.design import Design
 
@@ -110,11 +110,6 @@ def losses(rng):
     return uv.Losses.from_arrays(values, learning, groups=PATIENTS, y=np.arange(8) % 2)
 
 
-def test_losses_keep_their_groups(losses):
-    assert losses.groups.tolist() == INDEX
-    assert not losses.groups.flags.writeable
-
-
 @pytest.mark.parametrize("name", ["losses.json", "losses.npz"])
 def test_files_keep_groups(losses, tmp_path, name):
     losses.save(tmp_path / name)
@@ -126,11 +121,6 @@ def test_dictionaries_keep_groups(losses):
     assert "groups" not in independent.to_dict()
     data = json.loads(json.dumps(losses.to_dict()))
     assert uv.Losses.from_dict(data).groups.tolist() == INDEX
-
-
-def test_groups_are_values():
-    with pytest.raises(AttributeError):
-        Groups(np.array(["a"]), np.array([0])).labels = None
 
 
 @pytest.mark.parametrize(

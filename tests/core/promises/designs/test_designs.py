@@ -48,14 +48,6 @@ def test_draws_are_designs_decided_by_the_seed(named):
         assert found != draw(named, seed=1)
 
 
-@pytest.mark.parametrize("named", NAMED, ids=repr)
-def test_equal_designs_are_equal_and_hash_alike(named):
-    same = type(named)(**vars(named))
-    assert same == named
-    assert hash(same) == hash(named)
-    assert all(other != named for other in NAMED if other is not named)
-
-
 def test_every_repetition_of_k_fold_tests_each_observation_once():
     found = draw(designs.KFold(6, n_repeats=5)).testing.reshape(5, 6, 20)
     assert (found.sum(axis=1) == 1).all()

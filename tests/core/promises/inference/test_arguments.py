@@ -1,12 +1,10 @@
 """Arguments that tests share: their names, defaults and paragraphs wherever they are looked up."""
 
 import inspect
-from typing import Any, Unpack
 
 import pytest
 
 import ucvtest as uv
-from ucvtest.inference.arguments import Run, documented, spelled_out
 from ucvtest.methods.registry import TESTS
 
 METHODS = ("fit", "from_losses", "kappa_profile", "compare_variances")
@@ -59,81 +57,3 @@ def test_defaults_are_those_that_hold():
     X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [0, 0, 1, 1] * 10
     bare, full = uv.CorrectedTTest(X, y, "lda"), uv.CorrectedTTest(X, y, "lda", **defaults)
     assert bare.fit(rng=0).settings == full.fit(rng=0).settings
-
-
-def test_own_paragraphs_come_before_those_of_the_base():
-    @spelled_out
-    def function(x: Any, /, own: int = 1, **run: Unpack[Run]) -> None: ...
-
-    base = """Summary.
-
-    Parameters
-    ----------
-    x, rng : int
-        Of the base.
-    n_jobs, batch_size
-        Two
-        lines.
-    gone
-        Not of this function.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        Always.
-    """
-    own = """Own summary.
-
-    Parameters
-    ----------
-    own : int
-        Own.
-    batch_size
-        Labelings.
-
-    Raises
-    ------
-    TypeError
-
-    Notes
-    -----
-    Own notes.
-    """
-    assert documented(own, base, function) == inspect.cleandoc(
-        """Own summary.
-
-        Parameters
-        ----------
-        x : int
-            Of the base.
-        own : int
-            Own.
-        rng : int
-            Of the base.
-        n_jobs
-            Two
-            lines.
-        batch_size
-            Labelings.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        TypeError
-
-        Notes
-        -----
-        Own notes.
-        """
-    )
-    assert documented(None, base, function) is None
-    assert str(inspect.signature(function, eval_str=True)).startswith(
-        "(x: Any, /, own: int = 1, *, rng"
-    )

@@ -148,21 +148,6 @@ def test_random_learning_sets_are_near_all_of_them():
     assert drawn["pair_effects"] == pytest.approx(whole["pair_effects"], rel=0.2)
 
 
-@pytest.mark.seconds(4, reason="draws again and again")
-def test_monte_carlo_errors_are_those_of_repetitions():
-    problem = Problem((4, 4, 4), seed=3)
-    scores, learnt = problem.complete((1, 1, 1), problem.score)
-    rng = np.random.default_rng(4)
-    found = []
-    for _ in range(60):
-        rows = rng.integers(len(learnt), size=200)
-        found.append(auc_ustatistic.from_scores(scores[rows], learnt[rows], problem.y))
-    for value, error in (("auc", "mc_se_estimate"), ("variance", "mc_se_variance")):
-        spread = np.std([each[value] for each in found])
-        typical = np.sqrt(np.mean([each[error] ** 2 for each in found]))
-        assert 0.6 < typical / spread < 1.7
-
-
 def test_infinite_scores_are_ranked_and_untested_ones_ignored():
     rng = np.random.default_rng(3)
     y = np.repeat(range(3), 8)

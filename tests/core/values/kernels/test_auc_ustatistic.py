@@ -119,53 +119,6 @@ class TestCompleteDesign:
             assert found[name].sum() == pytest.approx(0, abs=1e-12)
 
 
-class TestTheOracle:
-    @pytest.mark.parametrize("case", [(4, 4, 1, 1), (5, 5, 2, 1), (4, 5, 2, 2)])
-    def test_pair_effects_by_deletion_and_by_projection(self, case):
-        n1, n0, g1, g0 = case
-        problem = Problem(n1, n0)
-        kernel = oracle.difference(problem.score, problem.other)
-        definition = (kernel, problem.positives, problem.negatives, g1, g0)
-        np.testing.assert_allclose(
-            oracle.pair_effects(*definition),
-            oracle.pair_effects_by_projection(*definition),
-            atol=1e-14,
-        )
-
-    def test_expectations_over_all_samples(self):
-        """Three values in each class: the jackknife is above the variance."""
-
-        def score(learning, t):
-            return (1 + sum(value for value, _ in learning)) * t[0] % 5
-
-        def multisets():
-            for values in itertools.combinations_with_replacement(range(3), 4):
-                counts = [values.count(v) for v in range(3)]
-                ways = math.factorial(4) / math.prod(map(math.factorial, counts))
-                yield (
-                    values,
-                    ways * math.prod(p**k for p, k in zip((0.5, 0.3, 0.2), counts, strict=True)),
-                )
-
-        samples = list(multisets())
-        rows = []
-        for (first, p), (second, q) in itertools.product(samples, samples):
-            positives = tuple((value + 1, k) for k, value in enumerate(first))
-            negatives = tuple((value, 4 + k) for k, value in enumerate(second))
-            definition = (oracle.difference(score, None), positives, negatives, 1, 1)
-            rows.append(
-                (
-                    p * q,
-                    oracle.complete(*definition),
-                    sum(oracle.jackknife(*definition)),
-                )
-            )
-        weight, u, jackknife = np.array(rows).T
-        variance = weight @ u**2 - (weight @ u) ** 2
-        assert weight.sum() == pytest.approx(1)
-        assert variance < weight @ jackknife < 2 * variance
-
-
 class TestRandomLearningSets:
     @pytest.mark.parametrize("two", [False, True])
     @pytest.mark.parametrize("case", [(6, 6, 2, 2), (5, 7, 2, 3), (7, 5, 4, 2)])
@@ -226,17 +179,6 @@ class TestRandomLearningSets:
         found = auc_ustatistic.from_scores(scores, learnt, y, other)
         for name in (*NUMBERS, "u1", "u0", "mc_se_estimate", "mc_se_variance"):
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, err_msg=name)
-
-    def test_a_difference_is_antisymmetric(self, sampled):
-        scores, learnt, y, other = sampled
-        found = auc_ustatistic.from_scores(scores, learnt, y, other)
-        turned = auc_ustatistic.from_scores(other, learnt, y, scores)
-        assert turned["auc"] == pytest.approx(-found["auc"], rel=1e-9)
-        for name in NUMBERS[1:]:
-            assert turned[name] == pytest.approx(found[name], rel=1e-9)
-        one, two = (auc_ustatistic.from_scores(s, learnt, y) for s in (scores, other))
-        assert found["auc"] == pytest.approx(one["auc"] - two["auc"], rel=1e-9)
-        np.testing.assert_allclose(found["u1"], one["u1"] - two["u1"], atol=1e-9)
 
     def test_rows_drawn_together_count_as_one_draw(self, sampled):
         scores, learnt, y, _ = sampled

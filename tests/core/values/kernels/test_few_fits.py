@@ -135,29 +135,6 @@ def test_where_rounds_do_not_differ_there_is_nothing_to_explain():
     assert few_fits_of(losses, learning).decided == 0
 
 
-@pytest.mark.parametrize("n_rounds", [10, 30])
-def test_the_share_of_one_observation_is_that_of_a_regression_on_who_learns_of_it(n_rounds):
-    rng = np.random.default_rng(9)
-    learning = drawn(rng, 40, 19, n_rounds, 2)
-    effect = learning[..., 7] + rng.normal(size=(n_rounds, 2)) / 10
-    losses = np.broadcast_to(effect[..., None], (*learning.shape,))
-    found = few_fits_of(losses, learning).one_decides
-    # Less what the tested observations would give by the other rounds.
-    tested = ~learning
-    of_rounds = (losses * tested).sum(axis=1) / tested.sum(axis=1)
-    others = (of_rounds.sum(axis=0) - of_rounds) / (n_rounds - 1)
-    expected = np.array([[others[r][one].mean() for one in tested[r]] for r in range(n_rounds)])
-    contrasts, shares = (effect - expected) @ [1, -1], []
-    for observation in range(40):
-        side = learning[:, 0, observation] * 1.0 - learning[:, 1, observation]
-        slope, *_ = np.linalg.lstsq(side[:, None], contrasts, rcond=None)
-        left = ((contrasts - side * slope) ** 2).sum()
-        shares.append((contrasts @ contrasts - left) / ((effect @ [1, -1]) ** 2).sum())
-    assert np.argmax(shares) == 7
-    assert found == pytest.approx(min(max(shares), 1))
-    assert found > 0.8
-
-
 def test_the_largest_share_of_many_is_nothing_where_it_may_be_chance():
     rng = np.random.default_rng(10)
     learning = drawn(rng, 40, 19, 10, 2)

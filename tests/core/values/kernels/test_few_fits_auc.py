@@ -1,7 +1,5 @@
 """The variance of an AUC from few fits, of observations, classes and clusters; brute force."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from tests.oracles import few_fits_auc as oracle
 from tests.oracles.few_fits import few_fits
 from ucvtest.kernels.ustatistic import placements
 from ucvtest.kernels.ustatistic.columns import Ranked, RankedClusters, RankedMixed, Ranking
-from ucvtest.kernels.ustatistic.few import Rounds, SetsOfRounds
+from ucvtest.kernels.ustatistic.few import Rounds
 from ucvtest.kernels.ustatistic.rows import Strata
 
 TWO = pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
@@ -118,32 +116,3 @@ def test_clusters_with_both_classes_equal_the_sums_written_out(weight, two):
     ranking = Ranking(np.flatnonzero(positive), np.flatnonzero(~positive))
     columns = RankedMixed(Strata.single(9, 3), 1 + two, (ranking,), index, weight == "group")
     check(columns, scores, learning, few_fits(of_sum, sets, 3))
-
-
-@pytest.mark.parametrize(("n", "g"), [(6, 3), (7, 3), (6, 2)])
-def test_of_first_order_kernels_on_all_rounds_the_spread_is_the_jackknife(n, g):
-    a, h = np.random.default_rng(n + g).normal(size=(2, n))
-
-    def kernel(learnt):
-        return lambda k, m: 0.3 + sum(a[i] for i in learnt) + h[k] + h[m]
-
-    def complete(units):
-        """The mean over all learning sets of some clusters, and all pairs of the others."""
-        return np.mean(
-            [
-                np.mean([kernel(learnt)(*pair) for pair in combinations(units - set(learnt), 2)])
-                for learnt in combinations(sorted(units), g)
-            ]
-        )
-
-    jackknife = (n - 1) * np.var([complete(set(range(n)) - {i}) for i in range(n)])
-    sets = list(combinations(range(n), g))
-    rounds = [(one, other) for one in sets for other in sets if not set(one) & set(other)]
-    losses = {one: oracle.losses_of_kernel(kernel(one), n, one) for one in sets}
-    learning = np.array([[np.isin(np.arange(n), one) for one in pair] for pair in rounds])
-    of_rounds = np.array([[losses[one] for one in pair] for pair in rounds])
-    # So often that what is taken off for the noise of few rounds vanishes.
-    repeats = 4000 // len(rounds)
-    sets = SetsOfRounds.single(np.tile(learning, (repeats, 1, 1)))
-    values = np.where(sets.learning, 0.0, np.tile(of_rounds, (repeats, 1, 1)))
-    assert sets.few_fits(values).spread == pytest.approx(jackknife, rel=2e-3)

@@ -1,9 +1,6 @@
 """Influence values against numeric derivatives of the perturbed estimates, and closed forms."""
 
 import itertools
-import json
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -131,30 +128,6 @@ class TestOneFold:
         expected = np.sqrt(16 / 17 * of_positives + 22 / 23 * of_negatives)
         assert found["se"] == pytest.approx(expected, rel=1e-12)
 
-    @pytest.mark.requires_r
-    def test_equals_proc(self, tmp_path):
-        script = (
-            'if (!requireNamespace("pROC", quietly = TRUE)) quit(status = 3);'
-            "d <- read.csv(commandArgs(TRUE)[1]);"
-            'r <- pROC::roc(d$y, d$score, levels = c(0, 1), direction = "<", quiet = TRUE);'
-            'cat(sprintf("[%.15g, %.15g]", pROC::auc(r), pROC::var(r, method = "delong")))'
-        )
-        # As many positives as negatives: their divisors then differ by one factor.
-        scores, y = self.data(1, 20, 20)
-        table = np.column_stack([y, scores])
-        np.savetxt(tmp_path / "d.csv", table, delimiter=",", header="y,score", comments="")
-        finished = subprocess.run(
-            [shutil.which("Rscript"), "--vanilla", "-e", script, str(tmp_path / "d.csv")],
-            capture_output=True,
-            text=True,
-        )
-        if finished.returncode == 3:
-            pytest.skip("the R package pROC is missing")
-        auc, variance = json.loads(finished.stdout)
-        found = influence.auc(scores[None], np.ones((1, 40)), y)
-        assert found["auc"] == pytest.approx(auc, rel=1e-12)
-        assert found["se"] ** 2 == pytest.approx(19 / 20 * variance, rel=1e-10)
-
 
 class TestError:
     @pytest.mark.parametrize(("n", "n_tested", "n_repeats"), [(8, 2, 40), (6, 1, 40)])
@@ -197,77 +170,6 @@ class TestError:
         losses = rng.normal(size=(40, 8)) ** 2
         found = influence.error(losses, tested)["u"]
         np.testing.assert_allclose(found, oracle.error_influence(losses, tested), atol=1e-7)
-
-
-class TestRepeated:
-    """The derivative of G, by going through all orders in which observations can be drawn."""
-
-    N1, N0, SIZE = 4, 4, 2
-
-    def kernel(self, fold1, fold0, j1, j2):
-        z = np.random.default_rng(9).normal(size=8)
-        inside = sum(z[j] for j in fold1) - sum(z[4 + j] for j in fold0)
-        return oracle.psi(z[j1] + 0.7 * inside, z[4 + j2] - 0.4 * inside**2)
-
-    def rows(self):
-        """All pairs of a partition of each class, each pair of their folds a row."""
-        tested, values = [], []
-        partitions = list(oracle.partition_probabilities(4, 2, None, 0.0))
-        for one, two in itertools.product(partitions, repeat=2):
-            for fold1, fold0 in itertools.product(one, two):
-                row, scores = np.zeros(8, dtype=bool), np.zeros((4, 4))
-                row[[*fold1, *(4 + j for j in fold0)]] = True
-                for j1, j2 in itertools.product(fold1, fold0):
-                    scores[j1, j2] = self.kernel(fold1, fold0, j1, j2)
-                tested.append(row)
-                values.append(scores)
-        return np.array(tested), np.array(values)
-
-    def values_of_rows(self):
-        """Influence values from all partitions, by the definition of the three terms."""
-        tested, psi = self.rows()
-        t1, t0 = tested[:, :4] * 1.0, tested[:, 4:] * 1.0
-        both = t1[:, :, None] * t0[:, None, :]
-        n, c = (both * psi).sum(0), both.sum(0)
-        share = n / c
-        d = (both * (psi - share) / c).sum((1, 2))
-        return (
-            share.mean(1) - share.mean() - t1.T @ d / 4,
-            share.mean(0) - share.mean() - t0.T @ d / 4,
-            share,
-        )
-
-    def test_values_equal_the_derivative_over_all_draws(self):
-        u1, u0, share = self.values_of_rows()
-        even = [0.25] * 4
-
-        def perturbed(i, k, epsilon):
-            folds = [
-                oracle.test_fold_probabilities(4, 2, i if k == which else None, epsilon)
-                for which in (0, 1)
-            ]
-            f = [oracle.masses(4, i if k == which else None, epsilon) for which in (0, 1)]
-            return oracle.complete_auc(self.kernel, 4, 4, *folds, *f)
-
-        assert perturbed(None, 0, 0.0) == pytest.approx(share.mean(), abs=1e-12)
-        for k, values in enumerate((u1, u0)):
-            numeric = [oracle.derivative(lambda e, i=i, k=k: perturbed(i, k, e)) for i in range(4)]
-            np.testing.assert_allclose(values, numeric, atol=1e-8)
-        assert even == oracle.masses(4, None, 0.0)
-
-    def test_drawn_orders_have_the_probabilities_of_lemma_2(self):
-        for epsilon in (0.0, 0.1):
-            for fold, probability in oracle.test_fold_probabilities(5, 2, 3, epsilon).items():
-                expected = oracle.lemma_2(5, 2, 3 in fold, epsilon)
-                assert probability == pytest.approx(expected, abs=1e-14)
-
-    def test_whole_partitions_have_no_derivative(self):
-        # Forget which fold was drawn first, and moving mass to i makes no partition more likely.
-        found = {e: oracle.partition_probabilities(6, 3, 1, e) for e in (-1e-4, 1e-4)}
-        for folds, probability in found[1e-4].items():
-            slope = (probability - found[-1e-4][folds]) / 2e-4
-            assert slope == pytest.approx(0, abs=1e-9)
-        assert len(found[1e-4]) == 15
 
 
 class TestMonteCarloErrors:

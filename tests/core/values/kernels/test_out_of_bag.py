@@ -28,15 +28,6 @@ def counts_and_risks(name):
     return np.array(printed["counts"]), risks
 
 
-def test_the_oracle_has_ties_and_two_kinds_of_samples():
-    for name, sizes in (("whole", None), ("classes", [12, 8])):
-        counts, (_, ties) = counts_and_risks(name)
-        assert (counts.sum(axis=1) == N).all()
-        of_class = np.array([counts[:, label == Y].sum(axis=1) for label in (0, 1)]).T
-        assert (of_class == sizes).all() if sizes else np.ptp(of_class[:, 0]) > 0
-        assert all(len(np.unique(row.round(12))) < N / 2 for row in ties)
-
-
 def test_auc_of_samples_of_each_class():
     counts, risks = counts_and_risks("classes")
     expected = ORACLE["classes"]["auc"]

@@ -40,12 +40,6 @@ def test_hall_by_root_finding(rule, side, alpha):
         assert high == pytest.approx(min(expected[1], rule.most), rel=1e-9)
 
 
-def test_hall_without_skewness_is_student():
-    found = Hall(2.0, 0.3, 20.0, n_obs=40, skewness=0.0).interval("two-sided", 0.05)
-    low, high = oracle.quantiles("two-sided", 0.05, 20.0)
-    assert found == pytest.approx((2.0 - 0.3 * low, 2.0 - 0.3 * high), rel=1e-14)
-
-
 def test_the_floor_moves_the_upper_limit_only():
     plain, floored = (
         Hall(2.0, 0.3, 20.0, n_obs=40, skewness=1.6),

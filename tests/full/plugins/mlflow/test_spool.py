@@ -130,20 +130,6 @@ def test_interruption_keeps_the_result(
     assert client.get_run(run.info.run_id).info.status == "FINISHED"
 
 
-def test_an_experiment_that_cannot_be_made(
-    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    um.autolog(spool_dir=spool, log_plots=False)
-    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "trial")
-
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise mlflow.MlflowException("no experiments here")
-
-    monkeypatch.setattr(MlflowClient, "create_experiment", refuse)
-    with pytest.warns(UcvtestWarning, match="MlflowException: no experiments here"):
-        finish()
-
-
 def test_a_server_that_is_down_gets_the_result_later(client: MlflowClient, spool: Path) -> None:
     """Also one whose labels JSON lacks."""
     um.autolog(spool_dir=spool, log_plots=False, silent=True)
@@ -300,16 +286,6 @@ def test_a_full_disk_and_no_server(
 
 
 # ------------------------------------------------------------------- never half a record
-
-
-def test_what_killed_writers_leave(client: MlflowClient, spool: Path) -> None:
-    """What was kept is sent; what was cut off stays."""
-    keep(spool, record())
-    (spool / "half.json").write_text(record().to_json()[:1000])
-    with pytest.warns(UcvtestWarning, match="the file ends too early: its writer was killed"):
-        sent = um.flush_spool(spool)
-    assert [logged.key for logged in sent] == [KEY]
-    assert [path.name for path in spool.iterdir()] == ["half.json"]
 
 
 def test_the_name_of_a_record_is_on_the_disk_too(

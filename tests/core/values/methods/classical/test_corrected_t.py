@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.model_selection import StratifiedKFold, cross_validate
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.oracles import resampling as oracle
-from tests.support.resampling import X, Y, random_losses
+from tests.support.resampling import random_losses
 
 REPEATED = uv.designs.KFold(10, n_repeats=3)
 SPLITS = uv.designs.RandomSplits(15, test_fraction=0.2)
@@ -53,42 +49,6 @@ def test_folds_made_class_by_class_are_admitted(cls):
     ratio = 18.7 / n_learn if n_learn else 0.0
     assert result.estimate == pytest.approx(means.mean())
     assert result.se == pytest.approx(np.sqrt(corrected_variance(means, ratio)))
-
-
-def test_size_under_correlated_resamples():
-    """Ten equicorrelated means with rho = n_test/n = 1/10: exact size 0.05, naive 0.154."""
-    rng = np.random.default_rng(11)
-    n_draws, rho, n_folds = 100_000, 0.1, 10
-    common, own = rng.normal(size=(n_draws, 1)), rng.normal(size=(n_draws, n_folds))
-    means = np.sqrt(rho) * common + np.sqrt(1 - rho) * own
-    for ratio, size in ((1 / 9, 0.05), (0.0, 2 * stats.t(9).sf(2.262157 / np.sqrt(1 + 10 / 9)))):
-        statistics = means.mean(axis=1) / np.sqrt(corrected_variance(means, ratio))
-        rejected = (2 * stats.t(9).sf(np.abs(statistics)) <= 0.05).sum()
-        assert stats.binomtest(rejected, n_draws, size).pvalue > 1e-3
-    # The statistics are those of the class.
-    learning = np.kron(1 - np.eye(10, dtype=int), np.ones((1, 4), dtype=int))
-    for row in means[:5]:
-        values = np.broadcast_to(row[:, None], learning.shape)
-        losses = uv.Losses.from_arrays(values, learning, loss="normal", greater_is_better=False)
-        result = uv.CorrectedTTest.from_losses(losses, null_value=0.0).fit()
-        expected = row.mean() / np.sqrt(corrected_variance(row, 1 / 9))
-        assert result.statistic == pytest.approx(expected)
-
-
-def test_cross_validate_of_scikit_learn_suffices():
-    folds = StratifiedKFold(5, shuffle=True, random_state=1)
-    models = {
-        "tree": DecisionTreeClassifier(max_depth=2, random_state=0),
-        "knn": KNeighborsClassifier(3),
-    }
-    results = {
-        name: cross_validate(model, X, Y, cv=folds, return_indices=True)
-        for name, model in models.items()
-    }
-    losses = uv.Losses.from_sklearn(results, len(Y), score="accuracy")
-    new = uv.CorrectedTTest(X, Y, models["tree"], models["knn"], design=folds).fit(rng=0)
-    given = uv.CorrectedTTest.from_losses(losses, "tree", "knn").fit()
-    assert tuple(given) == pytest.approx(tuple(new))
 
 
 def test_an_estimate_of_zero_is_zero():

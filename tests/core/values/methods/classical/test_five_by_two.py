@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.oracles import resampling as oracle
@@ -46,27 +43,6 @@ def splits_of_mlxtend(X, y, seed):
 
 
 @pytest.mark.parametrize(
-    ("depth", "t", "f"),
-    [(None, ("-1.539", "0.184"), ("1.053", "0.509")), (1, ("5.386", "0.003"), ("34.934", "0.001"))],
-)
-def test_documented_examples_of_mlxtend(depth, t, f):
-    """User guide of mlxtend, paired_ttest_5x2cv and combined_ftest_5x2cv: printed values.
-
-    Logistic regression by liblinear, one class against the rest, and a tree; differences of
-    accuracies, so t has the other sign.
-    """
-    X, y = load_iris(return_X_y=True)
-    logistic = OneVsRestClassifier(LogisticRegression(solver="liblinear", random_state=1))
-    tree = DecisionTreeClassifier(random_state=1, max_depth=depth)
-    design = splits_of_mlxtend(X, y, seed=1)
-    losses = uv.evaluate([logistic, tree], X, y, design, backend="sklearn", rng=0)
-    result = uv.FiveByTwoTTest.from_losses(losses).fit()
-    assert (f"{-result.statistic:.3f}", f"{result.pvalue:.3f}") == t
-    result = uv.FiveByTwoFTest.from_losses(losses).fit()
-    assert (f"{result.statistic:.3f}", f"{result.pvalue:.3f}") == f
-
-
-@pytest.mark.parametrize(
     ("seed", "t", "f"),
     [
         (1, (1.9518001458970664, 0.10841998115271381), (3.5714285714285663, 0.0863145700903196)),
@@ -93,20 +69,3 @@ def test_one_repetition_without_spread_is_no_obstacle(cls):
     result = cls.from_losses(made_up(design, values, "log")).fit()
     assert result.status == "ok"
     assert result.diagnostics["variances"][0] == 0
-
-
-@pytest.mark.seconds(8, reason="a correlation shows in many samples alone")
-def test_the_folds_of_a_repetition_are_alike_in_small_samples():
-    """What the docstring says: 0.43 in 800 samples of 60, 0.11 in 800 of 300."""
-    rng = np.random.default_rng(3)
-    firsts = []
-    for seed in range(120):
-        y = rng.integers(0, 2, 60)
-        X = rng.normal(size=(60, 4)) + 0.6 * y[:, None]
-        means = [
-            uv.evaluate("lda", X[:, columns], y, uv.designs.KFold(2), rng=seed).means[0]
-            for columns in (slice(0, 2), slice(2, 4))
-        ]
-        firsts.append(means[0] - means[1])
-    correlation = np.corrcoef(np.array(firsts).T)[0, 1]
-    assert 0.2 < correlation < 0.65

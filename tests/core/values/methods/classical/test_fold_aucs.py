@@ -112,15 +112,6 @@ def test_infinite_scores_and_a_repeat_without_error():
     assert (first.mean, first.variance, first.df) == (second.mean, second.variance, second.df)
 
 
-def test_pairs_by_hand():
-    # Fold 0: positive 3 above 1, ties with the other 3; fold 1: both pairs right. 3.5 of 4 pairs.
-    y, scores = [1, 0, 0, 1, 1, 0], [3, 1, 3, 9, 8, 2]
-    result = fit(losses_of([[scores]], np.array([[0, 0, 0, 1, 1, 1]]), y))
-    assert result.estimate == 3.5 / 4
-    assert result.diagnostics["n_pairs"] == 4
-    assert result.diagnostics["fold_means"].tolist() == [0.75, 1]
-
-
 def test_scores_of_different_folds_are_never_compared():
     fold = FOLDS[0]
     moved = SCORES[:, :1] + np.array([0, 100, -100])[fold]

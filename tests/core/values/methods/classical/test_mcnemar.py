@@ -52,15 +52,6 @@ class TestValues:
         # P(B = 1) and leaves P(B = 0) out.
         assert fit(table_of(9959, 11, 1, 29)).pvalue == 0.00634765625
 
-    def test_mlxtend_contingency_table(self):
-        # The user guide of mlxtend on contingency tables, example 1: array([[4, 1], [2, 3]]) by
-        # its first versions, [[4, 2], [1, 3]] by its definition (rasbt/mlxtend#988).
-        y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
-        first = np.array([0, 1, 0, 0, 0, 1, 1, 0, 0, 0])
-        second = np.array([0, 0, 1, 1, 0, 1, 1, 0, 0, 0])
-        table = fit(losses_of(first != y, second != y)).tables["Observations"]
-        assert (table["second right"], table["second wrong"]) == ((4, 1), (2, 3))
-
     @pytest.mark.requires_r
     @pytest.mark.parametrize("counts", [(794, 86, 150, 570), (9945, 25, 15, 15), (20, 2, 9, 4)])
     @pytest.mark.parametrize("alternative", SIDES)
@@ -94,32 +85,6 @@ class TestValues:
         assert low < 0 < high
         low, high = result.conf_int(alpha=0.125)
         assert high < 0
-
-
-class TestLevel:
-    def test_is_kept_and_not_wasted(self):
-        rng = np.random.default_rng(1)
-        n, chance = 60, np.array([0.6, 0.15, 0.15, 0.1])
-        counts = rng.multinomial(n, chance, size=4000)
-        pvalues = np.array([PairedCounts(b, c, n).pvalue(0, "two-sided") for _, c, b, _ in counts])
-        # Exact and discrete: below 5%.
-        share = (pvalues <= 0.05).mean()
-        expected = _size(n, 0.3)
-        assert expected < 0.05
-        assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 4000)
-
-
-def _size(n: int, share: float) -> float:
-    """The level, by going through all outcomes."""
-    total = 0.0
-    for m in range(n + 1):
-        inner = sum(
-            math.comb(m, b) / 2**m
-            for b in range(m + 1)
-            if oracle.mcnemar_exact(b, m - b, "two-sided") <= 0.05 + 1e-12
-        )
-        total += math.comb(n, m) * share**m * (1 - share) ** (n - m) * inner
-    return total
 
 
 class TestCases:

@@ -10,7 +10,6 @@ import pytest
 import ucvtest as uv
 from tests.oracles import intervals as papers
 from tests.oracles import metrics as oracle
-from ucvtest.stats.pivots import plus_four
 from ucvtest.stats.wald import wald_pvalue
 
 TWO = {
@@ -233,22 +232,6 @@ def test_of_several_classes_one_is_ranked_against_the_rest():
 
 
 # --------------------------------------------------------------------- what was there before
-
-
-def test_accuracy_has_the_interval_plus_four():
-    """R1 of the accuracy is Agresti and Coull's, which weighted errors have had."""
-    y, a, _ = labels(2)
-    metric = uv.metrics.Cells(np.trace, "share of right", limits=(0, 1))
-    result = fitted(losses_of(y, a, metric=metric))
-    errors = (y != a).mean()
-    rule = plus_four(errors, np.var(y != a) / 59, 60)
-    low, high = rule.interval("two-sided", 0.05)
-    # The gradient of an own metric is found by differences.
-    assert result.conf_int() == pytest.approx((1 - high, 1 - low), abs=1e-11)
-    expected = oracle.with_added(oracle.accuracy(), (y, a), 2, 0, 1)
-    assert (1 - high, 1 - low) == pytest.approx(expected, abs=1e-15)
-    net = fitted(losses_of(y, a * 1.0, metric=uv.metrics.net_benefit(0.5)))
-    assert net.rule.df == 59
 
 
 # --------------------------------------------------------------------------------------- bias

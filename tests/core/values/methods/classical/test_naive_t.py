@@ -3,11 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.support.resampling import random_losses
@@ -24,23 +19,6 @@ def test_it_is_the_paired_t_test_of_scipy(plan, alternative):
     assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue))
     interval = expected.confidence_interval(0.9)
     assert result.conf_int(0.1) == pytest.approx((interval.low, interval.high))
-
-
-@pytest.mark.parametrize(
-    ("depth", "statistic", "pvalue"), [(None, "-1.861", "0.096"), (1, "13.491", "0.000")]
-)
-def test_documented_example_of_mlxtend(depth, statistic, pvalue):
-    """User guide of mlxtend, paired_ttest_kfold_cv: printed values; accuracies, so the other sign.
-
-    Their logistic regression was scikit-learn's default of that time: liblinear, one class
-    against the rest. Their ten folds are not shuffled.
-    """
-    X, y = load_iris(return_X_y=True)
-    logistic = OneVsRestClassifier(LogisticRegression(solver="liblinear", random_state=1))
-    tree = DecisionTreeClassifier(random_state=1, max_depth=depth)
-    result = uv.NaiveTTest(X, y, logistic, tree, design=KFold(10), backend="sklearn").fit(rng=0)
-    assert f"{-result.statistic:.3f}" == statistic
-    assert f"{result.pvalue:.3f}" == pvalue
 
 
 def test_the_claims_of_the_docstring():

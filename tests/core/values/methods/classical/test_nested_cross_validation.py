@@ -103,16 +103,6 @@ class TestBias:
         left = inner - bias_factor(n_folds, 1.5) * (inner - outer) - all_of_it
         assert left > 1e-4
 
-    def test_power_of_the_authors_code_belongs_to_a_steeper_curve(self):
-        n_folds = 1000
-        ratio = [
-            ((n_folds - 1.0) ** -beta - 1.0 * n_folds**-beta)
-            / ((n_folds - 2.0) ** -beta - (n_folds - 1.0) ** -beta)
-            for beta in (1.0, 2.0)
-        ]
-        assert bias_factor(n_folds) == pytest.approx(1 + ratio[0], abs=1e-12)
-        assert bias_factor(n_folds, 1.5) == pytest.approx(1 + ratio[1], abs=1e-5)
-
 
 class Means:
     """Learn a mean, N(0, 1), squared error: the rule m has the error 1 + m^2, e(m) = 1 + 1/m."""
@@ -176,30 +166,6 @@ def test_bias_is_removed_where_the_curve_is_known():
     # The other factor leaves a bias here.
     other = inner - bias_factor(3, 1.5) * (inner - outer)
     assert abs(other.mean() - (1 + 1 / 6)) > 10 * other.std() / math.sqrt(len(y))
-
-
-class TestFromData:
-    def test_each_rule_is_fitted_once(self):
-        rng = np.random.default_rng(0)
-        X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
-        seen = []
-
-        def learner(X_train: Any, y_train: Any, X_test: Any) -> Any:
-            seen.append(len(X_train))
-            return np.zeros(len(X_test), dtype=int)
-
-        uv.NestedCrossValidationTest(X, y, learner, design=NestedKFold(5, 2)).fit(rng=0)
-        assert sorted(seen) == [18] * 20 + [24] * 10
-
-    def test_one_class_in_a_fold(self):
-        rng = np.random.default_rng(0)
-        y = np.repeat([0, 1], [27, 3])
-        test = uv.NestedCrossValidationTest(
-            rng.normal(size=(30, 2)), y, "lda", design=NestedKFold(5, 4)
-        )
-        result = test.fit(rng=0)
-        assert result.status == "ok"
-        assert not math.isnan(result.conf_int()[0])
 
 
 class TestCases:

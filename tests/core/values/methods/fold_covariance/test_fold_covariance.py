@@ -35,12 +35,6 @@ def losses_without(estimator, fold, n_folds):
     ).astype(float)
 
 
-def test_folds_are_random_complete_and_of_nearly_equal_size():
-    folds = folds_of(0, 61, 6, n_repeats=3)
-    assert all(sorted(np.bincount(row)) == [10, 10, 10, 10, 10, 11] for row in folds)
-    assert len(np.unique(folds, axis=0)) == 3
-
-
 def test_estimate_and_moments_are_those_of_a_loop():
     result = make().fit(rng=3)
     fold = folds_of(3, 60, 6)[0]
@@ -285,16 +279,3 @@ def test_the_picture_of_admissible_covariances(estimator, n_folds):
         for x, y in zip(line.x, line.y, strict=True)
     ]
     np.testing.assert_allclose(by_picture, ends, atol=1e-9)
-
-
-@pytest.mark.parametrize("estimator", ["cross_validation", "jackknife"])
-@pytest.mark.parametrize("rho", [0.3, None])
-def test_own_values_are_those_of_each_learner_on_the_same_folds(estimator, rho):
-    both, *alone = (
-        make(learner=learner, other=other, estimator=estimator).fit(rho, n_repeats=2, rng=3)
-        for learner, other in (("lda", "knn:1"), ("lda", None), ("knn:1", None))
-    )
-    own = both.tables["Learners"]
-    np.testing.assert_allclose(own["estimate"], [one.estimate for one in alone], rtol=1e-12)
-    np.testing.assert_allclose(own["se"], [one.se for one in alone], rtol=1e-9)
-    assert own["estimate"][0] - own["estimate"][1] == pytest.approx(both.estimate)

@@ -189,21 +189,6 @@ class TestDefinition:
 
 
 class TestBootstrap:
-    def test_learns_from_observations_as_often_as_drawn(self):
-        X, y = mixed(6, 6)
-        seen = []
-
-        def spy(X_train, y_train, X_test):
-            seen.append(np.sort(X_train[:, 0]))
-            return np.zeros(len(X_test)) + (X_test[:, 0] > 0)
-
-        uv.InfluenceFunctionTest(X, y, spy, n_folds=2).fit(60, "bootstrap", rng=0)
-        counts = draw_bootstrap(np.random.default_rng(0), 60, classes_of(y, "auc")).drawn
-        used = [row for row in counts if (row == 0).any()]
-        assert len(seen) == len(used)
-        for values, row in zip(seen, used, strict=True):
-            np.testing.assert_array_equal(values, np.sort(np.repeat(X[:, 0], row)))
-
     def test_jitted_learners_take_repeated_observations(self):
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -252,11 +237,6 @@ class TestOptions:
         test = uv.InfluenceFunctionTest(self.X, self.y, *(learners or ("lda",)), **options)
         return test.fit(n_repeats, scheme, variance, rng=0)
 
-    def test_errors_fall_with_the_root_of_the_repeats(self):
-        few, many = self.run(n_repeats=300), self.run(n_repeats=3000)
-        ratio = few.diagnostics["mc_se_estimate"] / many.diagnostics["mc_se_estimate"]
-        assert ratio == pytest.approx(np.sqrt(10), rel=0.2)
-
     def test_training_sets_are_counted(self):
         diagnostics = self.run(n_folds=3).diagnostics
         assert diagnostics["training_sets"] == math.comb(15, 5) * math.comb(12, 4)
@@ -296,11 +276,6 @@ class TestStatus:
         test = uv.InfluenceFunctionTest(X, y, first_feature_either_way, n_folds=2)
         result = test.fit(scheme="leave_one_out")
         assert result.estimate == 0.5
-        assert result.status.endswith("every observation was ranked equally well")
-
-    def test_perfect_ranking(self):
-        result = uv.InfluenceFunctionTest(self.X + 20 * self.y[:, None], self.y, "lda").fit(rng=0)
-        assert result.estimate == 1
         assert result.status.endswith("every observation was ranked equally well")
 
     def test_too_few_repeats(self):
@@ -409,16 +384,6 @@ def test_given_losses_are_tested_as_those_of_its_own_fits(metric, scheme, n_repe
         names += ["adhoc_1", "adhoc_3_mle"]
     same_result(found, expected, names)
     assert found.settings["scheme"] == scheme
-
-
-def test_losses_of_evaluate_under_leave_pair_out_are_tested_as_its_own():
-    rng = np.random.default_rng(3)
-    y = np.array(list("bababaabba"))
-    X = rng.normal(size=(10, 2)) + (y == "b")[:, None]
-    losses = uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), "auc", rng=0)
-    found = uv.InfluenceFunctionTest.from_losses(losses).fit()
-    expected = uv.InfluenceFunctionTest(X, y, "lda").fit(scheme="leave_one_out", rng=0)
-    same_result(found, expected, ["influence", "term_1"])
 
 
 def test_stratified_random_splits_are_monte_carlo_cross_validation():

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import auc_ustatistic as oracle
@@ -220,38 +219,6 @@ def test_the_default(sizes, scheme, metric, chosen):
     result = test.fit(n_repeats, scheme, rng=0)
     assert result.settings["variance"] == result.diagnostics["variance"] == chosen
     assert result.variance == result.diagnostics[f"variance_{chosen}"]
-
-
-@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
-def test_one_auc_is_tested_on_the_logit_scale(scheme):
-    X, y = mixed(20, 15, shift=1.6)
-    test = uv.InfluenceFunctionTest(X, y, "lda")
-    result = test.fit(scheme=scheme, rng=0)
-    share, quantile = result.estimate, stats.t.ppf(0.975, result.df)
-    centre, se = np.log(share / (1 - share)), result.se / (share * (1 - share))
-    limits = 1 / (1 + np.exp(-(centre + se * quantile * np.array([-1, 1]))))
-    np.testing.assert_allclose(result.conf_int(), limits)
-    assert 0.85 < share < result.conf_int()[1] < 1
-    assert result.statistic == pytest.approx(centre / se)
-    assert result.pvalue == pytest.approx(2 * stats.t.sf(centre / se, result.df))
-    # The limits of the interval are the values that are just not rejected.
-    at_limit = uv.InfluenceFunctionTest(X, y, "lda", null_value=result.conf_int()[0])
-    assert at_limit.fit(scheme=scheme, rng=0).pvalue == pytest.approx(0.05)
-    assert result.se == pytest.approx(
-        np.hypot(np.sqrt(result.variance), result.diagnostics["mc_se_estimate"])
-    )
-    table = result.tables["Variances"]
-    assert table["conf_high"][table["variance"].index("jackknife")] == result.conf_int()[1]
-
-
-@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
-def test_a_difference_of_aucs_is_not(scheme):
-    X, y = mixed(20, 15)
-    result = uv.InfluenceFunctionTest(X, y, "lda", "knn:5").fit(scheme=scheme, rng=0)
-    assert result.rule is None
-    half = stats.t.ppf(0.975, result.df) * result.se
-    limits = (result.estimate - half, result.estimate + half)
-    np.testing.assert_allclose(result.conf_int(), limits)
 
 
 def test_squares_are_products_of_groups():

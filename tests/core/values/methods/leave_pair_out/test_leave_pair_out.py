@@ -1,36 +1,26 @@
 """LeavePairOutTest: brute force, and the paper's theorems."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from studies.reproductions.light_codes import (
-    AdversarialLearner,
-    RandomLearner,
-    cyclic_code,
-    order_direction_learner,
-    residue_class_code,
-)
 from tests.oracles import leave_pair_out as oracle
 from tests.support.cells import repeated
 from ucvtest.codes.null_distributions import (
     SETTINGS,
-    NullDistribution,
     simulated_nulls,
     wilcoxon_null,
 )
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
+from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.methods.leave_pair_out import forecast
 
@@ -68,16 +58,6 @@ def null_errors(result):
     return dict(zip(diagnostics["null_errors"], diagnostics["null_probabilities"], strict=True))
 
 
-def check_uniform(pvalues):
-    """p-values from 19 permutations: P(p <= a) = a, up to binomial error and ties of errors."""
-    for alpha in (0.05, 0.1, 0.5):
-        n_below = int((np.array(pvalues) <= alpha + 1e-12).sum())
-        assert stats.binomtest(n_below, len(pvalues), alpha, alternative="greater").pvalue > 1e-4
-        # Ties only ever make p larger: here by less than a tenth.
-        fewest = stats.binomtest(n_below, len(pvalues), 0.9 * alpha, alternative="less")
-        assert fewest.pvalue > 1e-4
-
-
 SCORES = {"ridge:1.0": ridge_score, "knn:3": neighbour_score}
 
 
@@ -97,24 +77,6 @@ class TestBruteForce:
         assert result.pvalue == np.mean(np.array(every) <= observed)
         assert result.n_fits == 70 * 16
         assert result.status == "ok"
-
-    def test_pair_by_pair(self):
-        """The closed form gives the held-out scores of scikit-learn, for every pair."""
-        X, _ = problem(8, 4, 1)
-        pairs = np.array(list(combinations(range(8), 2)))
-        hat = uv.learners.hat_matrix(uv.learners.ridge(1.0), X, 6)
-        labels = oracle.words(8, 4)[:: 70 // repeated(70)]
-        # Shape (pairs, 2, labelings).
-        scores = uv.learners.held_out_predictions(hat, labels.T.astype(float), pairs)
-        wrong, _ = smoother_errors(hat, labels)
-        for B, of_word, W in zip(labels, np.moveaxis(scores, 2, 0), wrong, strict=True):
-            found = {}
-            for (i, j), (first, second) in zip(pairs.tolist(), of_word, strict=True):
-                if B[i] != B[j]:
-                    i, j, gap = (i, j, first - second) if B[i] else (j, i, second - first)
-                    found[i, j] = (1 - np.sign(gap)) / 2
-            assert found == oracle.pair_errors(X, B, ridge_score)
-            assert sum(found.values()) == W
 
     def test_wrong_and_tied_pairs_of_neighbours(self):
         X, _ = problem(8, 4, 1)
@@ -204,37 +166,6 @@ class TestPermutations:
         pvalues = [test.fit(n_permutations="exact").pvalue for _ in range(60)]
         assert min(pvalues) >= 0.1
 
-    def test_uniform_under_the_null(self):
-        """Real data, permuted labels: P(p <= a) = a where a is a multiple of 1/(P + 1)."""
-        X = load_breast_cancer().data[:40:2, :6]
-        rng = np.random.default_rng(17)
-        hat = uv.learners.hat_matrix(uv.learners.ridge(1000.0), X, 18)
-        labels = rng.permuted(np.tile(np.arange(20) < 8, (2000 * 20, 1)), axis=1)
-        wrong, tied = smoother_errors(hat, labels)
-        errors = (wrong + tied / 2).reshape(2000, 20)
-        nulls = (NullDistribution.of(row[1:], sampled=True) for row in errors)
-        check_uniform([null.pvalue(row[0]) for null, row in zip(nulls, errors, strict=True)])
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("learner", ["ridge:1000.0", "knn:3"])
-    def test_uniform_under_the_null_from_start_to_end(self, learner):
-        X = load_breast_cancer().data[:40:2, :6]
-        rng = np.random.default_rng(18)
-        pvalues = []
-        for _ in range(2000):
-            test = uv.LeavePairOutTest(X, rng.permutation(20) < 8, learner)
-            pvalues.append(test.fit(n_permutations=19, rng=rng).pvalue)
-        check_uniform(pvalues)
-
-    def test_signal_is_found_and_its_absence_is_not(self):
-        X, y = problem(24, 12, 6, shift=1.5)
-        assert uv.LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0).pvalue < 0.01
-        # The other class is the positive one: the same pairs, the same errors.
-        other = uv.LeavePairOutTest(X, y, "ridge:1.0", pos_label=0)
-        assert other.fit(n_permutations=99, rng=0).estimate == pytest.approx(
-            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=99, rng=0).estimate
-        )
-
     @pytest.mark.parametrize("learner", ["ridge:1.0", "knn:3"])
     def test_millions_of_fits_without_a_fit(self, learner, monkeypatch):
         """What a fit would cost is paid once: studies/benchmarks/leave_pair_out.py times it."""
@@ -275,16 +206,6 @@ class TestOtherNulls:
         assert result.n_fits == 128
         assert "null_errors" not in result.diagnostics
 
-    @pytest.mark.parametrize("learner", SCORES)
-    def test_supremum_is_conservative(self, learner):
-        """Over all labelings, P(p <= a) is at most a for every a."""
-        X, y = problem(10, 5, 9)
-        result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact")
-        pvalues = {W: uv.codes.supremum_pvalue(W, 10, 5) for W in null_errors(result)}
-        for alpha in pvalues.values():
-            rejected = sum(p for W, p in null_errors(result).items() if pvalues[W] <= alpha)
-            assert rejected <= alpha + 1e-12
-
     def test_empirical_is_the_largest_of_the_settings(self):
         X, y = problem(10, 4, 10)
         test = uv.LeavePairOutTest(X, y, "ridge:1.0")
@@ -310,51 +231,6 @@ class TestOtherNulls:
         names = simulated_nulls(2, 2, 5, np.random.default_rng(0))
         assert len(names) == 4
         assert all(name.startswith("ridge") for name in names)
-
-    @pytest.mark.parametrize(("n", "w"), [(2, 1), (5, 2), (9, 4), (13, 3), (16, 8)])
-    def test_wilcoxon_counts_follow_the_recursion(self, n, w):
-        null = wilcoxon_null(n, w)
-        expected = [oracle.wilcoxon_words(W, n, w) for W in range(w * (n - w) + 1)]
-        assert np.cumsum(null.counts).tolist() == expected
-
-
-class TestTheorem2:
-    @pytest.mark.parametrize(
-        "code",
-        [
-            residue_class_code(0, 6, 3),
-            residue_class_code(1, 7, 3),
-            cyclic_code(1, 6),
-            cyclic_code(2, 5),
-        ],
-        ids=["A(6,4,3)", "1-light (7,3)", "1-light (6,2)", "2-light (5,2)"],
-    )
-    def test_adversary_reaches_the_promised_distribution(self, rng, code):
-        n = code.words.shape[1]
-        X = rng.normal(size=(n, 2))
-        y = np.empty(n, dtype=bool)
-        y[np.lexsort(X.T[::-1])] = code.words[0]
-        test = uv.LeavePairOutTest(X, y, AdversarialLearner(code))
-        result = test.fit(n_permutations="exact")
-        assert result.diagnostics["n_errors"] <= code.n_errors
-        within = sum(p for W, p in null_errors(result).items() if code.n_errors >= W)
-        assert within == pytest.approx(code.promised_probability)
-        supremum = uv.codes.supremum_pvalue(code.n_errors, n, int(y.sum()))
-        assert within <= supremum + 1e-12
-
-    def test_order_direction_is_wide_and_random_is_narrow(self, rng):
-        X, y = rng.normal(size=(8, 1)), np.arange(8) < 4
-        spread = {}
-        for name, learner in (
-            ("wide", order_direction_learner),
-            ("narrow", RandomLearner(1)),
-        ):
-            null = null_errors(uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact"))
-            assert sum(W * p for W, p in null.items()) == pytest.approx(8)
-            spread[name] = sum((W - 8) ** 2 * p for W, p in null.items())
-        wilcoxon = 4 * 4 * 9 / 12
-        assert spread["narrow"] < wilcoxon / 2
-        assert spread["wide"] > 1.5 * wilcoxon
 
 
 class TestResult:

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import ucvtest as uv
 from ucvtest.methods.permutation.labelings import labelings_of
-from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
 LABELS = {
@@ -88,27 +86,3 @@ def test_selection_leaves_clusters_out(weight):
     assert row["permutation"] == pytest.approx(test.fit("analytic").estimate)
     assert S.shape == (len(y), len(y))
     assert chosen.settings["n_groups"] == 7
-
-
-def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
-    rng, index = np.random.default_rng(0), np.repeat(np.arange(40), np.tile([1, 3], 20))
-    of_three = np.bincount(index)[index] == 3
-    members = [np.flatnonzero(index == each) for each in range(40)]
-    rejected = np.zeros(2)
-    for _ in range(300):
-        # Features and labels know of the size, and of nothing else that they have in common.
-        x = rng.normal(size=40)[index] + of_three
-        own = rng.random(40)[index] < np.where(of_three, 0.7, 0.3)
-        y = np.where(rng.random(len(index)) < 0.9, own, rng.random(len(index)) < 0.5) * 1.0
-        pure = [len(set(y[rows])) == 1 for rows in members]
-        slots = [tuple(rows[:, None]) for rows, one in zip(members, pure, strict=True) if not one]
-        slots.append(tuple(rows for rows, one in zip(members, pure, strict=True) if one))
-        for which, places in enumerate(
-            (ExchangeableLabels.of(y, index), ExchangeableLabels(y, tuple(slots), between=False))
-        ):
-            drawn = np.vstack([y, places.draw(rng, 99)])
-            distance = np.abs(drawn @ x / drawn.sum(axis=1) - (1 - drawn) @ x / (1 - drawn).sum(1))
-            rejected[which] += (distance >= distance[0] - 1e-12).mean() <= 0.05
-    # To permute all alike can be liberal: this is an example in which it is, chosen for that.
-    assert stats.binomtest(int(rejected[0]), 300, 0.05).pvalue > 0.01
-    assert stats.binomtest(int(rejected[1]), 300, 0.05).pvalue < 1e-4

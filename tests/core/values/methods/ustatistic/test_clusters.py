@@ -1,6 +1,6 @@
 """`UStatisticTest` on clusters, against enumeration of all sets of clusters."""
 
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -130,67 +130,6 @@ def test_aucs_of_mixed_clusters_are_those_of_enumeration(n_clusters, weight):
     jackknife = oracle.auc_jackknife(oracle.auc_linear_part(psi, pairs, theta, samples), samples)
     assert result.variance == pytest.approx(jackknife, abs=1e-12)
     assert result.df == n_clusters - 1
-
-
-@pytest.mark.parametrize("weight", ["group", "row"])
-def test_aucs_of_clusters_of_one_class_are_those_of_enumeration(weight):
-    X, _, names, index = sample(7)
-    own = np.array([1, 0, 1, 0, 0, 1, 0])
-    y = own[index]
-    test = uv.UStatisticTest(
-        X, y, "nearest_centroid", loss="auc", learn_size=(1, 1), groups=names, group_weight=weight
-    )
-    result = test.fit("exact", variance="jackknife")
-    sets = [
-        tuple(sorted(each))
-        for each in product(*(np.flatnonzero(own == c).tolist() for c in (0, 1)))
-    ]
-    psi, pairs, theta = oracle.auc_kernel(score_of(X, y), index, y, sets, weight)
-    assert result.estimate == pytest.approx(theta, abs=1e-12)
-    samples = [np.flatnonzero(own == c).tolist() for c in (1, 0)]
-    linear = oracle.auc_linear_part(psi, pairs, theta, samples)
-    assert result.variance == pytest.approx(oracle.auc_jackknife(linear, samples), abs=1e-12)
-
-
-def squared_distances(X, y, X_new):
-    """Of each row to the means of three classes, negative: an unknown one is the farthest."""
-    found = np.full((len(X_new), 3), -np.inf)
-    for label in np.unique(y):
-        found[:, label] = -((X_new - X[y == label].mean(axis=0)) ** 2).sum(axis=1)
-    return found
-
-
-@pytest.mark.parametrize("weight", ["group", "row"])
-@pytest.mark.parametrize("positive", [None, 1])
-@pytest.mark.parametrize("n_clusters", SIZES)
-def test_aucs_of_three_classes_are_those_of_enumeration(n_clusters, positive, weight):
-    X, _, names, index = sample(n_clusters)
-    y = np.random.default_rng(2).integers(0, 3, size=len(index))
-    test = uv.UStatisticTest(
-        X,
-        y,
-        squared_distances,
-        loss="auc",
-        learn_size=G,
-        null_value=0.5,
-        pos_label=positive,
-        groups=names,
-        group_weight=weight,
-    )
-    result = test.fit("exact")
-    samples = [range(n_clusters)]
-    sets = list(combinations(range(n_clusters), G))
-
-    def score(learnt, of_class):
-        if len(np.unique(y[learnt])) == 1:  # predicted without a fit
-            return np.zeros(len(y))
-        return squared_distances(X[learnt], y[learnt], X)[:, of_class]
-
-    theta, h = oracle.auc_of_classes(score, index, y, sets, weight, positive)
-    assert result.estimate == pytest.approx(theta, abs=1e-12)
-    assert result.variance == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
-    assert result.df == n_clusters - 1
-    assert result.settings["pos_label"] == positive
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -12,9 +12,7 @@ from tests.oracles import few_fits as few_oracle
 from tests.oracles import function_of_means as oracle
 from ucvtest import metrics
 from ucvtest.designs.design import Design
-from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.metrics.named import as_smooth_metric
-from ucvtest.metrics.smooth import linearised
 
 N, G = 8, 3
 TINY = np.random.default_rng(2)
@@ -252,68 +250,6 @@ class TestFits:
         # A number of which the gradient is known has an answer at the edge.
         edge = uv.UStatisticTest(X, Y, never, metric="f1").fit(4, "few", rng=0)
         assert (edge.estimate, edge.status, edge.conf_int()[0]) == (0, "ok", 0)
-
-
-class TestGivenPredictions:
-    @pytest.fixture(scope="class")
-    @classmethod
-    def losses(cls):
-        design = uv.designs.DisjointSets(9, 30, n_sets=1)
-        learners = {"a": "lda", "b": "knn:3"}
-        return uv.evaluate(learners, X, Y, design, metric="f1", groups=CLUSTERS, rng=0)
-
-    def test_of_linearised_values(self, losses):
-        """Any number of metrics from the same predictions, by hand."""
-        for metric in ("f1", "mcc", "f1_macro"):
-            about = losses.about(metric)
-            by_hand = np.full(losses.array.shape, np.nan)
-            function = as_smooth_metric(metric).made_for([0, 1])
-            by_hand[:, losses.design.testing] = [
-                linearised(function, losses.tested_target, row) for row in losses.predictions
-            ]
-            arrays = uv.Losses.from_arrays(
-                by_hand,
-                losses.design.learning,
-                learners=losses.learners,
-                groups=CLUSTERS,
-                loss="own",
-                greater_is_better=True,
-            )
-            found = uv.UStatisticTest.from_losses(about, "a", "b").fit(interval="wald")
-            plain = uv.UStatisticTest.from_losses(arrays, "a", "b", group_weight="row")
-            expected = plain.fit(variance=found.diagnostics["variance"], interval="wald")
-            # The gradient is at the complete means, and not at what was tested.
-            assert_allclose([found.estimate, found.se], [expected.estimate, expected.se], rtol=0.02)
-
-
-class Ticking:
-    """Every look takes so long, which decides how many pairs come at a time."""
-
-    def __init__(self, seconds):
-        self.now, self.seconds = 0.0, seconds
-
-    def __call__(self):
-        self.now += self.seconds
-        return self.now
-
-
-def test_a_fit_that_fails_costs_its_pair(monkeypatch):
-    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
-    kept, n_fits = [], [0]
-
-    def sometimes(X_train, y_train, X_test):
-        n_fits[0] += 1
-        if n_fits[0] == 10:
-            raise RuntimeError("singular")
-        return recorded(slope, kept)(X_train, y_train, X_test)
-
-    result = uv.UStatisticTest(X, REAL, sometimes, metric="rmse").fit(12, "few", rng=1)
-    assert result.diagnostics["n_failed_pairs"] == 1
-    # The other of the pair is no part of the answer either.
-    whole = [each for place, each in enumerate(kept) if place != 8]
-    given = uv.UStatisticTest.from_losses(losses_of(whole, REAL, "rmse")).fit(variance="few")
-    assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
-    assert_allclose(result.conf_int(), given.conf_int(), rtol=1e-10)
 
 
 def test_metrics_of_the_same_predictions_share_sums():

@@ -67,38 +67,6 @@ class TestByDeletion:
         assert result.variance == pytest.approx(expected)
         assert result.se == pytest.approx(math.sqrt(expected))
 
-    def test_the_linear_part_is_the_delta_method(self):
-        """Both come together as the losses of the first learner vary less, by a factor of e."""
-        u = np.random.default_rng(2).normal(size=8)
-        apart = []
-        for e in (0.1, 0.01):
-            zero = losses_by_set(lambda X, y, T: np.zeros(len(T)), np.ones((8, 1)), 1 + e * u, 3)
-            more = {key: 1 + value**2 for key, value in zero.items()}
-            _, deleted = oracle.ratio_by_deletion(zero, more, 3)
-            test = uv.UStatisticTest.from_losses(_losses(zero, more, 8, 3), contrast="ratio")
-            apart.append(abs(test.fit().variance / deleted - 1))
-        assert apart[0] < 0.2
-        assert apart[1] < 0.02
-
-
-def _losses(first, second, n, g):
-    """All pairs of disjoint learning sets, each in both orders of appearance once."""
-    from itertools import combinations
-
-    rows = [
-        (a, b)
-        for a in combinations(range(n), g)
-        for b in combinations(range(n), g)
-        if not set(a) & set(b)
-    ]
-    sets = [each for pair in rows for each in pair]
-    learning = np.array([[i in each for i in range(n)] for each in sets])
-    values = [
-        np.array([[each.get((L, i), 0.0) for i in range(n)] for L in sets])
-        for each in (first, second)
-    ]
-    return uv.Losses.from_arrays(values, learning, loss="squared", learners=["a", "b"])
-
 
 @pytest.mark.parametrize("side", oracle.SIDES)
 def test_interval_and_pvalue_are_student_t_on_the_log_scale(side):
@@ -151,15 +119,3 @@ def test_without_an_answer():
     assert result.status.startswith("no ratio: the mean loss of a learner is 0")
     few = made(20).fit(5, variance="jackknife", rng=0)
     assert few.status.startswith("too few resamples: 5 pairs")
-
-
-def test_random_splits_of_one_size_are_admitted():
-    X, y = regression(40, 1)
-    losses = uv.evaluate(["ridge:1.0", "knn:3"], X, y, uv.designs.RandomSplits(1500, 0.5), rng=0)
-    found = uv.UStatisticTest.from_losses(losses, contrast="ratio").fit()
-    own = uv.UStatisticTest(X, y, "ridge:1.0", "knn:3", contrast="ratio", learn_size=20)
-    expected = own.fit(n_pairs=2000, rng=1)
-    assert found.status == expected.status == "ok"
-    assert found.n_fits == 3000
-    assert found.estimate == pytest.approx(expected.estimate, rel=0.02)
-    assert found.se == pytest.approx(expected.se, rel=0.2)

@@ -120,33 +120,8 @@ class TestExact:
         assert result.df == 8
         assert math.isfinite(result.pvalue)
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_clipped_lies_between_its_bounds(self, seed):
-        X, y = classes(10, seed)
-        test = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=4)
-        found = test.fit("exact", variance="clipped")
-        d = found.diagnostics
-        assert d["variance_geometric"] <= d["variance_clipped"] <= d["variance_jackknife"]
-        clipped = np.clip(d["variance_unbiased"], d["variance_geometric"], d["variance_jackknife"])
-        assert found.variance == clipped
-
 
 class TestOwnValues:
-    @pytest.mark.parametrize(("n", "g"), [(8, 3), (9, 6)])
-    def test_are_those_of_the_test_of_each_learner(self, n, g):
-        X, y = classes(n, 3)
-        both = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=g).fit("exact")
-        table = both.tables["Learners"]
-        for learner, estimate, se in zip(
-            (nearest_mean, first_feature), table["estimate"], table["se"], strict=True
-        ):
-            alone = uv.UStatisticTest(X, y, learner, learn_size=g).fit("exact")
-            assert estimate == pytest.approx(alone.estimate, abs=1e-12)
-            assert se**2 == pytest.approx(alone.diagnostics["variance_jackknife"], abs=1e-12)
-            phi_0 = paper_kernel(X, y, g, "zero_one", learner)
-            assert se**2 == pytest.approx(oracle.jackknife_variance(phi_0, n), abs=1e-12)
-        assert table["estimate"][0] - table["estimate"][1] == pytest.approx(both.estimate)
-
     @pytest.mark.parametrize(("learn_size", "loss"), [(19, "zero_one"), (30, "zero_one")])
     def test_drawn_ones_agree_with_a_long_test_of_each_learner(self, learn_size, loss):
         X, y = normal_problem(40, 1)
@@ -278,21 +253,6 @@ class TestInference:
         asked = test.fit(n_pairs=512, variance=chosen, rng=0)
         assert (asked.estimate, asked.variance) == (result.estimate, result.variance)
 
-    @pytest.mark.seconds(4, reason="as many pairs as the error needs")
-    @pytest.mark.parametrize(("n", "learn_size"), [(60, 29), (15, 7)])
-    def test_midpoint_and_its_monte_carlo_error(self, n, learn_size):
-        X, y = normal_problem(n, 2)
-        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=learn_size)
-        result = test.fit(n_pairs=2000, rng=0)
-        d = result.diagnostics
-        j, m2 = d["variance_jackknife"], d["pair_effects"]
-        assert d["variance_geometric"] == pytest.approx(j**2 / (j + m2))
-        assert result.variance == pytest.approx(max((j + j**2 / (j + m2)) / 2, m2 / 2))
-        runs = [test.fit(n_pairs=2000, rng=seed) for seed in range(1, 17)]
-        spread = np.std([run.variance for run in runs], ddof=1)
-        stated = np.sqrt(np.mean([run.diagnostics["mc_se_variance"] ** 2 for run in runs]))
-        assert 0.6 < stated / spread < 1.7
-
     @pytest.mark.seconds(4, reason="as many pairs as the tolerance needs")
     def test_the_default_ends_by_itself_at_every_tolerance(self):
         for seed in range(2):
@@ -314,21 +274,6 @@ class TestInference:
         r = uv.UStatisticTest(X, y, "lda", learn_size=12).fit(n_pairs=100, rng=0)
         expected = math.sqrt(r.variance + r.diagnostics["mc_se_estimate"] ** 2)
         assert r.se == pytest.approx(expected, rel=1e-12)
-
-    def test_null_value_and_alternatives(self):
-        X, y = normal_problem(40, 1)
-
-        def fit(**options):
-            return uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12, **options).fit(
-                n_pairs=500, rng=0
-            )
-
-        both, less, greater = fit(), fit(alternative="less"), fit(alternative="greater")
-        assert less.pvalue + greater.pvalue == pytest.approx(1)
-        assert both.pvalue == pytest.approx(2 * min(less.pvalue, greater.pvalue))
-        assert less.conf_int()[0] == -1  # the least difference of error rates
-        shifted = fit(null_value=both.estimate)
-        assert shifted.pvalue == pytest.approx(1)
 
     @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
     def test_the_chosen_variance_has_the_same_interval_and_p_value_in_the_table(self, alternative):
