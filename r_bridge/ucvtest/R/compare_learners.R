@@ -174,34 +174,11 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   invisible(x)
 }
 
-summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], notes = FALSE,
-                                       ...) {
-  refuse_others("summary", "conf.level", ...)
-  text <- with_typed(summary_text(about(object)$json, conf.level, notes), about(object)$correction)
-  structure(list(text = text), class = "summary.ucvtest")
-}
-
 as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
   attr(x, "about") <- NULL
   class(x) <- "data.frame"
   x
 }
-
-tidy.ucvtest_comparison <- function(x, conf.level = x$conf.level[1L], ...) {
-  refuse_others("tidy", "conf.level", ...)
-  frame <- as.data.frame(x)
-  if (!identical(conf.level, frame$conf.level[1L])) {
-    refuse_level(conf.level, "conf.level")
-    frame[c("conf.low", "conf.high")] <- ends_at(x, conf.level)
-  }
-  as_tibble_if_any(frame[c("test", "learner", "other", "estimate", "std.error", "statistic",
-                           "p.value", "adj.p.value", "parameter", "conf.low", "conf.high",
-                           "method", "alternative")])
-}
-
-# Both ends of all intervals, at another level.
-ends_at <- function(x, level)
-  call_python(".summary_frame", result = about(x)$json, alpha = 1 - level)[c("conf_low", "conf_high")]
 
 glance.ucvtest_comparison <- function(x, ...) {
   refuse_others("glance", NULL, ...)
@@ -210,43 +187,6 @@ glance.ucvtest_comparison <- function(x, ...) {
              n_pairs = nrow(unique(as.data.frame(x)[c("learner", "other")])),
              loss = about$loss, correction = or_else(about$correction, "none"),
              nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed))
-}
-
-confint.ucvtest_comparison <- function(object, parm, level = object$conf.level[1L], ...) {
-  refuse_others("confint", "level", ...)
-  if (!missing(parm)) refuse_parm()
-  refuse_level(level, "level")
-  ends <- ends_at(object, level)
-  labels <- paste0(object$test, ": ", pair_label(object$learner, object$other, is_ratio(about(object))))
-  side <- sub(".", "-", object$alternative[1L], fixed = TRUE)
-  matrix(unlist(ends), length(labels), dimnames = list(labels, percent_below(side, level)))
-}
-
-plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
-  several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
-  ratio <- is_ratio(about(x))
-  labels <- if (several) paste0(x$test, ": ", pair_label(x$learner, x$other, ratio)) else x$test
-  ends <- cbind(x$conf.low, x$conf.high)
-  same <- if (ratio) 1 else 0
-  shown <- c(same, x$estimate, ends)
-  shown <- range(shown[is.finite(shown)])
-  places <- rev(seq_len(nrow(x)))
-  room <- par(mar = c(4.1, min(20, 1 + max(nchar(labels)) * 0.5), 2.6, 1.1))
-  on.exit(par(room))
-  link <- if (ratio) "over" else "minus"
-  title <- if (several) paste(if (ratio) "Ratios" else "Differences", "of learners")
-           else paste(x$learner[1L], link, x$other[1L])
-  graphics::plot(shown + c(-0.06, 0.06) * max(diff(shown), 0.01), c(0.4, nrow(x) + 0.6),
-                 type = "n", yaxt = "n", ylab = "", bty = "n",
-                 xlab = or_else(xlab, paste0("first ", link, " second, ", 100 * x$conf.level[1L],
-                                             "% intervals")),
-                 main = or_else(main, title), ...)
-  abline(v = same, lty = 2L)
-  axis(2L, places, labels, las = 1L, tick = FALSE)
-  border <- par("usr")[1:2]
-  for (row in which(!is.na(ends[, 1L]))) draw_interval(ends[row, ], border, places[row])
-  points(x$estimate, places, pch = 19L)
-  invisible(x)
 }
 
 # Losses that exist already: the same comparison without a fit.
