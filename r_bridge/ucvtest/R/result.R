@@ -9,7 +9,6 @@ new_ucvtest <- function(fields, test) {
   # A method without p-values tests nothing; one that could not give its p-value says why.
   tested <- !is.nan(fields$pvalue) ||
     !is.nan(fields$null_value) && !identical(fields$status, "ok")
-  ends <- c(fields$conf_low, fields$conf_high)
   # Without a reference distribution (see status) the statistic is neither t nor z.
   of_f <- if (startsWith(fields$reference, "F("))
     as.numeric(strsplit(gsub("[^0-9.,]", "", fields$reference), ",")[[1L]])
@@ -23,7 +22,8 @@ new_ucvtest <- function(fields, test) {
     # Degrees of freedom alone, without a statistic, would say nothing.
     parameter = if (tested) parameter,
     p.value = if (tested) fields$pvalue,
-    conf.int = if (!all(is.nan(ends))) structure(ends, conf.level = fields$conf_level),
+    conf.int = if (!all(is.nan(fields$conf_int)))
+      structure(fields$conf_int, conf.level = fields$conf_level),
     estimate = structure(fields$estimate, names = fields$estimand),
     null.value = if (!is.nan(fields$null_value))
       structure(fields$null_value, names = fields$estimand),
@@ -155,7 +155,10 @@ print.summary.ucvtest <- function(x, ...) {
 confint.ucvtest <- confint.ucvtest_comparison <-
   function(object, parm, level = object$conf.level[1L], ...) {
     refuse_others("confint", "level", ...)
-    if (!missing(parm)) refuse_parm()
+    # confint(result, 0.9) would be that of the test's own level without a word.
+    if (!missing(parm)) stop(errorCondition(call = sys.call(), paste(
+      "unknown argument 'parm': the estimates are given, and the confidence level of confint() is",
+      "'level'")))
     ends <- ends_at(object, level, "level")
     row_names <- picture_of_intervals(object)$rows$label
     if (inherits(object, "ucvtest") && is.null(object$settings$other))
@@ -180,12 +183,6 @@ percent_below <- function(side, level) {
                   c(1 - level, 1 + level) / 2)
   paste(format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3L), "%")
 }
-
-# confint(result, 0.9) would be that of the test's own level without a word.
-refuse_parm <- function()
-  stop(errorCondition(call = sys.call(-1L), paste(
-    "unknown argument 'parm': the estimates are given, and the confidence level of confint() is",
-    "'level'")))
 
 # A misspelt level would otherwise be that of the test without a word.
 refuse_others <- function(method, argument, ...) {
