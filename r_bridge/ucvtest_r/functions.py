@@ -22,7 +22,7 @@ from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import to_r
 from ucvtest_r.reading import arguments_of
-from ucvtest_r.wording import r_name
+from ucvtest_r.wording import r_correction, r_name
 
 REMARK = "remark"
 """The setting of losses that contains what results have to say of them."""
@@ -153,7 +153,8 @@ def methods_text(result: uv.TestResult | uv.Comparison) -> list[str]:
         return [result.methods_text()]
     paragraphs = [*dict.fromkeys(each.methods_text() for each in result.results.values())]
     n_pairs = len(result.pairs)
-    adjusted = f"adjusted ({result.correction})" if result.correction else "not adjusted"
+    correction = r_correction(result)
+    adjusted = f"adjusted ({correction})" if correction else "not adjusted"
     of_pairs = f"P-values of {n_pairs} pairs of learners were {adjusted} within each test."
     return [*paragraphs, of_pairs] if n_pairs > 1 else paragraphs
 
@@ -201,7 +202,7 @@ def _told(found: Any, level: float) -> Any:
 
 
 def _fields(*names: str, **computed: Callable[[Any, float], Any]) -> Callable[..., dict[str, Any]]:
-    """What R is told of an answer: attributes, as far as it has them, and what is computed."""
+    """How R gets an answer: by attributes, as far as it has them, and functions of it."""
 
     def told(found: Any, level: float) -> dict[str, Any]:
         taken = {name: getattr(found, name) for name in names if hasattr(found, name)}
@@ -275,7 +276,8 @@ TOLD: dict[str, Callable[[Any, float], Any]] = {
         json=_json,
     ),
     "Comparison": _fields(
-        *("n_obs", "n_fits", "elapsed", "correction", "contrast", "verdict"),
+        *("n_obs", "n_fits", "elapsed", "contrast", "verdict"),
+        correction=lambda comparison, _: r_correction(comparison),
         table=_at_level,
         fits=_fits,
         loss=lambda comparison, _: comparison.settings["loss"],

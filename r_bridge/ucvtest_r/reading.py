@@ -20,6 +20,7 @@ from ucvtest_r.conversion import (
     vector,
 )
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
+from ucvtest_r.wording import CORRECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +66,11 @@ def _scoring(scoring: Any) -> Any:
 
     name, function = scoring
     return make_scorer(RFunctionScore(name[0], function))
+
+
+def _correction(name: Any) -> str | None:
+    """The correction by its name in Python."""
+    return None if is_null(name) else CORRECTIONS.get(name[0], name[0])
 
 
 def _metric(metric: Any) -> Any:
@@ -216,6 +222,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "blocks": vectors_of,
     "complexity": _several,
     "correct": vectors_of,
+    "correction": _correction,
     "criteria": _several,
     "design": _design,
     "environment": arguments_of,

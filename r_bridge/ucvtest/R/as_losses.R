@@ -350,7 +350,7 @@ have_columns <- function(x, names) {
 
 # Resamples in the order of their names' numbers, whatever the alphabet says of "Fold10".
 as_resample <- function(columns, levels = NULL) {
-  for (column in names(columns)) refuse_missing(columns[[column]], paste0("x$", column))
+  refuse_missing_in(columns, "x")
   labels <- do.call(paste, c(lapply(columns, as.character), sep = "."))
   factor(labels, or_else(levels, unique(labels)))
 }
@@ -486,11 +486,8 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
   answer <- response(y, positive)
-  unnamed <- is.null(loss) && is.null(metric)
-  if (unnamed) loss <- default_loss(answer)
-  asked <- loss_or_metric(loss, metric, y, answer$labels)
-  loss <- name_of_loss(asked, loss)
-  if (unnamed && identical(loss, "zero_one")) asked <- undecided
+  found_loss <- loss_of(loss, metric, y, answer)
+  loss <- found_loss$name
   remark <- NULL
   if (!is_of_labels(loss) || is_of_one_class(loss)) {
     # What its own package takes for the positive class.
@@ -506,8 +503,7 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
   predictions <- Map(function(each, place) each$pred(loss, positive)[place], found, places)
-  for (learner in names(predictions))
-    refuse_missing(predictions[[learner]], paste0("predictions$", learner))
+  refuse_missing_in(predictions, "predictions")
   resamples <- levels(droplevels(first$resample))
   testing <- indicators(split(row, droplevels(first$resample)), length(y))
   learning <- if (is.null(learning)) 1L - testing else
@@ -518,7 +514,8 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
                         learning = learning, testing = testing,
                         pos_label = positive_of(answer, metric),
                         groups = as_labels(groups, length(y), "groups"),
-                        remarks = in_one(remark, remark_on_costs(asked)), .more = asked)
+                        remarks = in_one(remark, remark_on_costs(found_loss$asked)),
+                        .more = found_loss$asked)
   new_losses(fields, name, answer$labels)
 }
 

@@ -18,38 +18,21 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
   fields <- ask_of_data("compare")
-  new_comparison(fields, !is.null(metric), conf.level, correction)
+  new_comparison(fields, !is.null(metric), conf.level)
 }
 
 compare_learners.formula <- formula_method(compare_learners.default)
 
-# The names that p.adjust() has for what Python calls otherwise.
-p_adjust_names <- c(BH = "fdr_bh", fdr = "fdr_bh", BY = "fdr_by", hochberg = "simes-hochberg")
-
-# Those that p.adjust() does not have.
-other_corrections <- c("sidak", "holm-sidak", "simultaneous")
-
+# The names of p.adjust(), and further ones of Python.
 as_correction <- function(correction) {
   if (is.null(correction) || identical(correction, "none")) return(NULL)
-  names <- c(stats::p.adjust.methods, other_corrections)
-  if (is_text(correction)) {
-    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
-    if (correction %in% c(names, p_adjust_names)) return(correction)
-  }
+  names <- c(stats::p.adjust.methods, "sidak", "holm-sidak", "simultaneous")
+  if (is_text(correction) && correction %in% c(names, "fdr_bh", "fdr_by", "simes-hochberg"))
+    return(correction)
   meant <- if (is_text(correction)) names[tolower(names) == tolower(correction)]
   stop_user("'correction' must be one of ", quoted(names), ", got ",
             if (is.atomic(correction)) deparse1(correction) else describe(correction),
             if (length(meant)) paste0(": did you mean \"", meant, "\"?"))
-}
-
-# A text with the correction as the user typed it, in the place of Python's name. A table stays in
-# its columns.
-with_typed <- function(text, typed) {
-  if (is.null(typed) || !typed %in% names(p_adjust_names)) return(text)
-  known <- p_adjust_names[[typed]]
-  text <- gsub(paste0("(", known, ")"), paste0("(", typed, ")"), text, fixed = TRUE)
-  padded <- formatC(typed, width = nchar(known))
-  sub(paste0("(Correction: +)", known), paste0("\\1", padded), text)
 }
 
 # The learners that may be the best, after correction = "simultaneous".
@@ -120,10 +103,8 @@ as_tests <- function(tests, n_obs) {
 # "corrected_t_test" is the function of the test "corrected_t".
 short_name <- function(test) sub("(_learners)?_test$", "", test)
 
-new_comparison <- function(fields, is_metric, conf_level, correction) {
+new_comparison <- function(fields, is_metric, conf_level) {
   table <- fields$table
-  if (!is.null(fields$correction)) fields$correction <- correction
-  fields$verdict <- with_typed(fields$verdict, fields$correction)
   frame <- data.frame(
     test = table$test, learner = table$learner, other = table$other, estimate = table$estimate,
     std.error = table$se, statistic = table$statistic, p.value = table$pvalue,
@@ -197,5 +178,5 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
                                             metric = NULL, ...) {
   refuse_unknown(...)
   fields <- ask_of_losses("compare_losses", losses = x$json)
-  new_comparison(fields, !is.null(metric) || isTRUE(x$is_metric), conf.level, correction)
+  new_comparison(fields, !is.null(metric) || isTRUE(x$is_metric), conf.level)
 }

@@ -320,6 +320,9 @@ refuse_missing <- function(values, name, or = "impute them") {
               if (name == "y") " (na.action = na.omit with a formula)", ", or ", or)
 }
 
+refuse_missing_in <- function(columns, name, ...)
+  for (column in names(columns)) refuse_missing(columns[[column]], paste0(name, "$", column), ...)
+
 # How many rows lack a value, and in which columns; NULL where none does.
 missing_values <- function(values) {
   values <- dense(values)

@@ -138,7 +138,7 @@ summary.ucvtest <- summary.ucvtest_comparison <-
     refuse_level(conf.level, "conf.level")
     text <- call_python(".summary", result = json_of(object), alpha = 1 - conf.level,
                         notes = is_switch(notes, "notes"))
-    structure(list(text = with_typed(text, about(object)$correction)), class = "summary.ucvtest")
+    structure(list(text = text), class = "summary.ucvtest")
   }
 
 is_switch <- function(value, name) {
@@ -244,7 +244,7 @@ methods_text <- function(result) {
   text <- as.character(call_python("methods_text", result = json_of(result)))
   computed <- grepl("Computed by ucvtest", text, fixed = TRUE)
   text[computed] <- paste(text[computed], in_r_versions(text))
-  with_typed(text, about(result)$correction)
+  text
 }
 
 # The versions of R and of the packages whose functions are named.
