@@ -4,7 +4,8 @@
 
 Each test gets its line in `R/tests.R`, from which R makes its functions; its part of `NAMESPACE`;
 and in its help page how it is called. What its own arguments mean is written in the help page by
-hand, for tests on the losses of one resampling design in `man/resampling_tests.Rd`.
+hand: in `man/resampling_tests.Rd`, which has a line for each of its tests, unless there is a page
+by the name of the test.
 """
 
 import inspect
@@ -37,14 +38,10 @@ BEHIND = (
     *("n_jobs = 1", "pos_label = NULL", "metric = NULL", "\\dots"),
 )
 """Arguments that R's tests share, as in R/hypothesis_test.R, in front of and behind their own."""
-BREAK = "\0"
-"""A space at which a line may end."""
 KINDS = ("default", "formula", "ucvtest_losses")
 """The methods of a test in R."""
-FORMULA = (
-    *("formula", "data = environment(formula)", "\\dots", "subset"),
-    *("na.action = stats::na.pass", "groups", "weights"),
-)
+TOGETHER = PACKAGE / "man" / "resampling_tests.Rd"
+"""The help page of all tests that have none of their own."""
 
 
 def written(tests: Tests = TESTS) -> dict[Path, str]:
@@ -57,27 +54,22 @@ def written(tests: Tests = TESTS) -> dict[Path, str]:
 
     between_marks(PACKAGE / "R" / "tests.R", "#", specifications(tests))
     between_marks(PACKAGE / "NAMESPACE", "#", exports(tests))
-    for path, on_page in by_page(tests).items():
-        together = path.stem not in [cls.r_function for cls in on_page]
-        between_marks(path, "% aliases,", aliases(on_page))
-        between_marks(path, "% usage,", usage(on_page))
-        if together:
-            between_marks(path, "% described,", described(on_page))
-    return texts
-
-
-def by_page(tests: Tests) -> dict[Path, list[Test]]:
-    """The help pages, and the tests on each."""
-    pages: dict[Path, list[Test]] = {}
+    together = [cls for cls in tests.values() if page_of(cls) == TOGETHER]
+    generics = [f"{cls.r_function}(x, \\dots)" for cls in together]
+    names = (f"\\alias{{{cls.r_function}}}" for cls in together)
+    between_marks(TOGETHER, "% aliases,", names)
+    between_marks(TOGETHER, "% usage,", iter([*generics, "", usage(TESTS["corrected_t"])]))
+    between_marks(TOGETHER, "% described,", map(described, together))
     for cls in tests.values():
-        pages.setdefault(page_of(cls), []).append(cls)
-    return pages
+        if cls not in together:
+            between_marks(page_of(cls), "% usage,", iter([usage(cls)]))
+    return texts
 
 
 def page_of(cls: Test) -> Path:
     """The help page of a test."""
-    designed = getattr(cls, "default_design", None) is not None
-    return PACKAGE / "man" / f"{'resampling_tests' if designed else cls.r_function}.Rd"
+    own = PACKAGE / "man" / f"{cls.r_function}.Rd"
+    return own if own.exists() else TOGETHER
 
 
 def own_arguments(cls: Test) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -87,7 +79,8 @@ def own_arguments(cls: Test) -> tuple[dict[str, Any], dict[str, Any]]:
     own = {name: each.default for name, each in of_class.items() if name not in shared}
     if _has_metric_of_its_own(cls):
         own["metric"] = None
-    in_r = {"design": _design(cls)} if "design" in of_class else {}
+    design = getattr(cls, "default_design", None)
+    in_r = {} if design is None else {"design": _design(design)}
     in_r |= {name: _in_r(value) for name, value in own.items()}
     fit = {name: _in_r(of_fit[name].default) for name in of_fit if name not in EXECUTION}
     return in_r, fit
@@ -122,14 +115,13 @@ def specifications(tests: Tests) -> Iterator[str]:
         arguments = [f'"{cls.__name__}"']
         for name, own in zip(("constructor", "fit"), own_arguments(cls), strict=True):
             if own:
-                # Lines may end inside, between two of them.
-                arguments.append(f"{name} = alist({_listed(own, between=BREAK)})")
+                arguments.append(f"{name} = alist({_listed(own)})")
         if lacking := without(cls):
             arguments.append(f"without = c({', '.join(map(_in_r, lacking))})")
         if cls.needs.learners == "two":
             arguments.append("needs_other = TRUE")
         end = ")" if cls is [*tests.values()][-1] else ","
-        yield _folded(f"  {cls.r_function} = test_spec(", arguments, "    ", end)
+        yield _folded(f"  {cls.r_function} = test_spec({', '.join(arguments)}){end}", "    ")
 
 
 def exports(tests: Tests) -> Iterator[str]:
@@ -140,35 +132,31 @@ def exports(tests: Tests) -> Iterator[str]:
         yield from (f"S3method({name}, {kind})" for kind in KINDS)
 
 
-def aliases(tests: list[Test]) -> Iterator[str]:
-    """The names under which R finds the help page, with those of methods in its usage."""
-    for cls in tests:
-        yield from (f"\\alias{{{cls.r_function}{method}}}" for method in ("", ".default"))
-    yield f"\\alias{{{tests[0].r_function}.formula}}"
+def usage(cls: Test) -> str:
+    """How the function is called with features and response."""
+    first, last = (
+        [each for each in shared if each.partition(" ")[0] not in without(cls)]
+        for shared in (BEFORE, BEHIND)
+    )
+    arguments = ", ".join([*first, *_own(cls), *last])
+    return _folded(f"\\method{{{cls.r_function}}}{{default}}({arguments})", "  ")
 
 
-def usage(tests: list[Test]) -> Iterator[str]:
-    """How the functions are called, by a formula all alike."""
-    for cls in tests:
-        constructor, fit = own_arguments(cls)
-        own = [f"{name} = {value}" for name, value in (constructor | fit).items()]
-        first, last = (
-            [each for each in shared if each.partition(" ")[0] not in without(cls)]
-            for shared in (BEFORE, BEHIND)
-        )
-        yield _folded(f"\\method{{{cls.r_function}}}{{default}}(", [*first, *own, *last], "  ")
-        yield ""
-    yield _folded(f"\\method{{{tests[0].r_function}}}{{formula}}(", FORMULA, "  ")
+def described(cls: Test) -> str:
+    """A line on a test: what it is, its own arguments, and the shared ones that it lacks."""
+    own = ", ".join(f"\\code{{{each}}}" for each in _own(cls))
+    lacking = ", ".join(f"no \\code{{{name}}}" for name in without(cls))
+    text = "; ".join(filter(None, [cls.in_short, own, lacking]))
+    return _folded(f"  \\item{{\\code{{{cls.r_function}}}}}{{{text}.}}", "    ")
 
 
-def described(tests: list[Test]) -> Iterator[str]:
-    """A line on each test."""
-    yield from (f"  \\item{{\\code{{{cls.r_function}}}}}{{{cls.in_short}.}}" for cls in tests)
+def _own(cls: Test) -> list[str]:
+    constructor, fit = own_arguments(cls)
+    return [f"{name} = {value}" for name, value in (constructor | fit).items()]
 
 
-def _design(cls: Test) -> str:
-    """The default design in R, where ten folds are the number 10."""
-    design: Any = getattr(cls, "default_design")  # noqa: B009  (tests of one design alone have it)
+def _design(design: Any) -> str:
+    """A default design in R, where ten folds are the number 10."""
     changed = {
         each.name: value
         for each in fields(design)
@@ -184,8 +172,8 @@ def _design(cls: Test) -> str:
     return f"{function}({_listed(changed, _in_r)})"
 
 
-def _listed(arguments: Mapping[str, Any], write: Any = str, between: str = " ") -> str:
-    return f",{between}".join(f"{name} = {write(value)}" for name, value in arguments.items())
+def _listed(arguments: Mapping[str, Any], write: Any = str) -> str:
+    return ", ".join(f"{name} = {write(value)}" for name, value in arguments.items())
 
 
 def _in_r(value: Any) -> str:
@@ -195,17 +183,13 @@ def _in_r(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value:g}"
 
 
-def _folded(opened: str, arguments: list[str] | tuple[str, ...], indent: str, end: str = "") -> str:
-    """A call in lines of 90 characters, broken between arguments."""
-    joined = f",{BREAK}".join(each.replace(" ", "\1") for each in arguments) + ")" + end
+def _folded(text: str, indent: str) -> str:
+    """A text in lines that end after a comma or a semicolon."""
+    firm = re.sub("(?<![,;]) ", "\0", text)
     lines = textwrap.wrap(
-        (opened.replace(" ", "\1") + joined).replace(BREAK, " "),
-        *(90,),
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        firm, 90, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-    return "\n".join(lines).replace("\1", " ")
+    return "\n".join(lines).replace("\0", " ")
 
 
 def _replaced(text: str, begin: str, end: str, lines: Iterator[str]) -> str:

@@ -10,6 +10,11 @@ import numpy as np
 
 _LARGEST_R_INTEGER = 2**31 - 1
 
+NULL, CLOSURE, LOGICAL, INTEGER, DOUBLE, TEXT, LIST = 0, 3, 10, 13, 14, 16, 19
+"""R's numbers for types of values."""
+NUMBERS = (INTEGER, DOUBLE)
+ATOMIC = (LOGICAL, *NUMBERS, TEXT)
+
 
 class _Memory:
     """Memory of an R vector for NumPy, which keeps the vector alive as long as an array uses it."""
@@ -29,20 +34,21 @@ def matrix(values: Any) -> np.ndarray:
 
 def vector(values: Any) -> np.ndarray:
     """An atomic R vector as an array: strings and logicals copied, numbers on the same memory."""
-    import rpy2.rinterface as ri
-
-    if isinstance(values, ri.StrSexpVector):
+    if values.typeof == TEXT:
         return np.array(list(values), dtype=str)
-    if isinstance(values, ri.BoolSexpVector):
+    if values.typeof == LOGICAL:
         return np.array([bool(value) for value in values], dtype=bool)
     return matrix(values)
 
 
 def is_null(value: Any) -> bool:
     """Whether it is R's NULL."""
-    import rpy2.rinterface as ri
+    return bool(value.typeof == NULL)
 
-    return value is ri.NULL
+
+def parts(values: Any) -> dict[str, Any]:
+    """A named R list, by its names."""
+    return dict(zip(values.names or (), values, strict=True))
 
 
 def scalar(name: str, value: Any) -> Any:
@@ -57,10 +63,9 @@ def scalar(name: str, value: Any) -> Any:
     """
     import rpy2.rinterface as ri
 
-    if value is ri.NULL:
+    if is_null(value):
         return None
-    atomic = (ri.BoolSexpVector, ri.IntSexpVector, ri.FloatSexpVector, ri.StrSexpVector)
-    if not isinstance(value, atomic) or len(value) != 1:
+    if value.typeof not in ATOMIC or len(value) != 1:
         raise ValueError(f"{name} must be a single value, or NULL for the default")
     first = value[0]
     if first in (ri.NA_Character, ri.NA_Integer, ri.NA_Logical) or first is ri.NA_Real:

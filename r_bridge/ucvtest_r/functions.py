@@ -22,7 +22,7 @@ from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import to_r
 from ucvtest_r.reading import arguments_of
-from ucvtest_r.wording import r_name
+from ucvtest_r.wording import r_correction, r_name
 
 REMARK = "remark"
 """The setting of losses that contains what results have to say of them."""
@@ -153,7 +153,8 @@ def methods_text(result: uv.TestResult | uv.Comparison) -> list[str]:
         return [result.methods_text()]
     paragraphs = [*dict.fromkeys(each.methods_text() for each in result.results.values())]
     n_pairs = len(result.pairs)
-    adjusted = f"adjusted ({result.correction})" if result.correction else "not adjusted"
+    correction = r_correction(result)
+    adjusted = f"adjusted ({correction})" if correction else "not adjusted"
     of_pairs = f"P-values of {n_pairs} pairs of learners were {adjusted} within each test."
     return [*paragraphs, of_pairs] if n_pairs > 1 else paragraphs
 
@@ -191,117 +192,59 @@ def _with_remarks(found: Any, remarks: list[str | None]) -> Any:
 
 
 def _told(found: Any, level: float) -> Any:
-    """An answer as R gets it, by its class; texts and numbers as they are."""
+    """An answer as R gets it, by its class, and its parts alike; texts and numbers as they are."""
+    if isinstance(found, Mapping):
+        return {name: _told(part, level) for name, part in found.items()}
     for cls in type(found).__mro__:
         if cls.__name__ in TOLD:
-            return TOLD[cls.__name__](found, level)
+            return _told(TOLD[cls.__name__](found, level), level)
     return found
 
 
-def _fields(found: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in names if hasattr(found, name)}
+def _fields(*names: str, **computed: Callable[[Any, float], Any]) -> Callable[..., dict[str, Any]]:
+    """How R gets an answer: by attributes, as far as it has them, and functions of it."""
+
+    def told(found: Any, level: float) -> dict[str, Any]:
+        taken = {name: getattr(found, name) for name in names if hasattr(found, name)}
+        return taken | {name: of(found, level) for name, of in computed.items()}
+
+    return told
 
 
-def _columns(frame: Any) -> dict[str, np.ndarray]:
-    return {str(name): np.array(column) for name, column in frame.items()}
+def _at_level(found: Any, level: float) -> Any:
+    return found.summary_frame(alpha=1 - level)
 
 
-def _pictures(found: Any) -> dict[str, Any]:
-    return {kind: each.to_dict() for kind, each in found.pictures.items()}
+def _verdict(found: Any, level: float) -> str:
+    return str(found.verdict_at(1 - level))
 
 
-def _result(result: uv.TestResult, level: float) -> dict[str, Any]:
-    """Everything that R shapes an "htest" from, and the JSON that restores the result."""
+def _brief(found: Any, _: float) -> Any:
+    return found.notes_in_brief()
+
+
+def _json(found: Any, _: float) -> str:
+    return str(found.to_json())
+
+
+def _ends(result: uv.TestResult, level: float) -> list[float]:
     with warnings.catch_warnings():
         # The status says why there is none.
         warnings.simplefilter("ignore", uv.UcvtestWarning)
-        low, high = result.conf_int(alpha=1 - level)
-    return {
-        **_fields(
-            result,
-            *("estimate", "se", "variance", "statistic", "pvalue", "df", "null_value"),
-            *("alternative", "method", "estimand", "reference", "status", "n_obs", "n_fits"),
-            *("elapsed", "settings", "diagnostics", "notes", "interval_name", "contrast", "better"),
-        ),
-        "tables": {title: _columns(table) for title, table in result.tables.items()},
-        "pictures": _pictures(result),
-        "conf_low": float(low),
-        "conf_high": float(high),
-        "conf_level": level,
-        "verdict": result.verdict_at(1 - level),
-        "lines": result.notes_in_brief(),
-        "json": result.to_json(),
-    }
+        return [*map(float, result.conf_int(alpha=1 - level))]
 
 
-def _comparison(comparison: uv.Comparison, level: float) -> dict[str, Any]:
-    """Its table by columns, the fits, and the JSON that restores it."""
+def _design(design: uv.designs.NamedDesign, _: float) -> dict[str, Any]:
+    """The list by which R describes it; hold_out() of R leaves out its default."""
+    options = {name: value for name, value in vars(design).items() if value is not None}
+    if options.get("shuffle"):
+        del options["shuffle"]
+    return {"kind": type(design).__name__, **options}
+
+
+def _fits(comparison: uv.Comparison, _: float) -> Any:
     fits = comparison.fits_frame
-    return {
-        **_fields(comparison, "n_obs", "n_fits", "elapsed", "correction", "contrast", "verdict"),
-        "table": _columns(comparison.summary_frame(alpha=1 - level)),
-        "fits": _columns(fits.assign(n_resamples=fits["n_resamples"].astype(float))),
-        "loss": comparison.settings["loss"],
-        "lines": comparison.notes_in_brief(),
-        "json": comparison.to_json(),
-    }
-
-
-def _losses(losses: uv.Losses, _: float) -> dict[str, Any]:
-    """What R shows of losses, and the JSON that restores them."""
-    return {
-        **_fields(losses, "loss", "in_words", "means", "n_fits"),
-        "learners": list(losses.learners),
-        "is_metric": losses.metric.linearised,
-        **_fields(losses.design, "n_obs", "n_resamples", "learns"),
-        "n_groups": None if losses.groups is None else int(losses.groups.max()) + 1,
-        "each": losses.values is not None,
-        "positive": losses.settings.get("pos_label"),
-        "remarks": losses.settings.get(REMARK),
-        "json": json.dumps(losses.to_dict()),
-    }
-
-
-def _plan(plan: uv.SamplePlan, _: float) -> dict[str, Any]:
-    """Its tables by columns, its pictures, and the verdict."""
-    return {
-        **_fields(plan, "n_needed", "n_low", "n_high", "goal", "value", "power", "alpha"),
-        **_fields(plan, "verdict", "n_fits", "settings"),
-        "table": _columns(plan.columns),
-        "curve": _columns(plan.curve_frame),
-        "pictures": _pictures(plan),
-        "lines": plan.notes_in_brief(),
-        "texts": [plan.summary(notes=notes).as_text() for notes in (False, True)],
-    }
-
-
-def _selection(chosen: Any, _: float) -> dict[str, Any]:
-    """Its table, and the choice of every criterion from 1."""
-    return {
-        "best": chosen.best.name,
-        "choices": {name: place + 1 for name, place in chosen.choices.items()},
-        "table": _columns(chosen.table),
-        **_fields(chosen, "criterion", "n_obs", "n_fits", "elapsed", "settings"),
-    }
-
-
-def _advice(advice: Any, _: float) -> dict[str, Any]:
-    """The test by its function in R, its arguments, and why."""
-    arguments = {**advice.settings, **advice.options}
-    design = arguments.get("design")
-    if isinstance(design, uv.designs.NamedDesign):
-        # The list by which R describes it; hold_out() of R leaves out its default.
-        options = {name: value for name, value in vars(design).items() if value is not None}
-        if options.get("shuffle"):
-            del options["shuffle"]
-        arguments["design"] = {"kind": type(design).__name__, **options}
-    return {
-        "test": r_name(advice.test),
-        "arguments": arguments,
-        **_fields(advice, "n_learners", "promises"),
-        "n_fits": advice.evidence.n_fits,
-        "reasons": list(advice.reasons),
-    }
+    return fits.assign(n_resamples=fits["n_resamples"].astype(float))
 
 
 def _bounds(bounds: Any, _: float) -> dict[str, Any]:
@@ -310,44 +253,82 @@ def _bounds(bounds: Any, _: float) -> dict[str, Any]:
     return {
         "lower": lower if lower <= bounds.lower else math.nextafter(lower, 0),
         "upper": upper if upper >= bounds.upper else math.nextafter(upper, math.inf),
-        **_fields(bounds, "lower_source", "upper_source"),
-    }
-
-
-def _margin(found: Any, _: float) -> dict[str, Any]:
-    return _fields(
-        found,
-        *("pvalue", "alpha", "estimate", "estimand", "conf_int", "decision", "verdict", "title"),
-        *("margin", "bound", "better", "low", "high"),
-    )
-
-
-def _gains(gains: Any, level: float) -> dict[str, Any]:
-    """Its table by columns, the words, and the JSON that restores it."""
-    return {
-        **_fields(gains, "learner", "n_obs", "n_fits", "elapsed", "settings"),
-        "table": _columns(gains.summary_frame(alpha=1 - level)),
-        "gain": f"{gains.in_words}, when learning from {gains.when}",
-        "conf_level": level,
-        "verdict": gains.verdict_at(1 - level),
-        "notes": list(gains.notes),
-        "json": gains.to_json(),
+        "lower_source": bounds.lower_source,
+        "upper_source": bounds.upper_source,
     }
 
 
 TOLD: dict[str, Callable[[Any, float], Any]] = {
-    "Advice": _advice,
-    "Citations": lambda found, _: _fields(found, "text", "bibtex"),
+    "Advice": _fields(
+        *("n_learners", "promises", "reasons"),
+        test=lambda advice, _: r_name(advice.test),
+        arguments=lambda advice, _: {**advice.settings, **advice.options},
+        n_fits=lambda advice, _: advice.evidence.n_fits,
+    ),
+    "Citations": _fields("text", "bibtex"),
     "CodeBounds": _bounds,
-    "ColumnGains": _gains,
-    "Comparison": _comparison,
-    "DataFrame": lambda found, _: _columns(found),
-    "LedgerState": lambda found, _: found.to_dict(),
-    "Losses": _losses,
-    "ModelSelection": _selection,
-    "SamplePlan": _plan,
-    "Summary": lambda found, _: found.as_text(),
-    "TestResult": _result,
-    "_MarginResult": _margin,
+    "ColumnGains": _fields(
+        *("learner", "n_obs", "n_fits", "elapsed", "settings", "notes"),
+        table=_at_level,
+        gain=lambda gains, _: f"{gains.in_words}, when learning from {gains.when}",
+        conf_level=lambda _, level: level,
+        verdict=_verdict,
+        json=_json,
+    ),
+    "Comparison": _fields(
+        *("n_obs", "n_fits", "elapsed", "contrast", "verdict"),
+        correction=lambda comparison, _: r_correction(comparison),
+        table=_at_level,
+        fits=_fits,
+        loss=lambda comparison, _: comparison.settings["loss"],
+        lines=_brief,
+        json=_json,
+    ),
+    "DataFrame": lambda frame, _: {str(name): np.array(each) for name, each in frame.items()},
+    "LedgerState": lambda state, _: state.to_dict(),
+    "Losses": _fields(
+        *("loss", "in_words", "means", "n_fits", "learners"),
+        is_metric=lambda losses, _: losses.metric.linearised,
+        n_obs=lambda losses, _: losses.design.n_obs,
+        n_resamples=lambda losses, _: losses.design.n_resamples,
+        learns=lambda losses, _: losses.design.learns,
+        n_groups=lambda losses, _: None if losses.groups is None else losses.groups.max() + 1,
+        each=lambda losses, _: losses.values is not None,
+        positive=lambda losses, _: losses.settings.get("pos_label"),
+        remarks=lambda losses, _: losses.settings.get(REMARK),
+        json=lambda losses, _: json.dumps(losses.to_dict()),
+    ),
+    "ModelSelection": _fields(
+        *("table", "criterion", "n_obs", "n_fits", "elapsed", "settings"),
+        best=lambda chosen, _: chosen.best.name,
+        # R counts from 1.
+        choices=lambda chosen, _: {name: place + 1 for name, place in chosen.choices.items()},
+    ),
+    "NamedDesign": _design,
+    "Picture": lambda picture, _: picture.to_dict(),
+    "SamplePlan": _fields(
+        *("n_needed", "n_low", "n_high", "goal", "value", "power", "alpha"),
+        *("verdict", "n_fits", "settings", "pictures"),
+        table=lambda plan, _: plan.columns,
+        curve=lambda plan, _: plan.curve_frame,
+        lines=_brief,
+        texts=lambda plan, _: [plan.summary(notes=each).as_text() for each in (False, True)],
+    ),
+    "Summary": lambda summary, _: summary.as_text(),
+    "TestResult": _fields(
+        *("estimate", "se", "variance", "statistic", "pvalue", "df", "null_value"),
+        *("alternative", "method", "estimand", "reference", "status", "n_obs", "n_fits"),
+        *("elapsed", "settings", "diagnostics", "notes", "interval_name", "contrast", "better"),
+        *("tables", "pictures"),
+        conf_int=_ends,
+        conf_level=lambda _, level: level,
+        verdict=_verdict,
+        lines=_brief,
+        json=_json,
+    ),
+    "_MarginResult": _fields(
+        *("pvalue", "alpha", "estimate", "estimand", "conf_int", "decision", "verdict", "title"),
+        *("margin", "bound", "better", "low", "high"),
+    ),
 }
 """What R is told of an answer, by the name of its class: some take long to import."""

@@ -1,7 +1,7 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,11 @@ from ucvtest.learners.base import reading
 from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
-from ucvtest_r.conversion import to_r, vector
+from ucvtest_r.conversion import ATOMIC, LOGICAL, to_r, vector
 from ucvtest_r.thread import is_r_thread
 
 
+@dataclass(eq=False)
 class RFunctionLearner(SplitLearner):
     """A learner that is a function of the R session that Python runs in.
 
@@ -49,47 +50,32 @@ class RFunctionLearner(SplitLearner):
     backend: ClassVar[str] = "R"
     calling_thread_only: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        name: str,
-        predict: Any,
-        response: np.ndarray,
-        many: Any = None,
-        code: str = "",
-        *,
-        asks_for_class: bool = False,
-        as_classes: str | None = None,
-    ) -> None:
-        self._name = name
-        self._predict = predict
-        self._response = response
-        self._many = many
-        self._asks_for_class = asks_for_class
-        self._as_classes = as_classes
-        self._code = code
+    # It takes the place of a property, so that the others need defaults as well.
+    name: str = ""
+    predict: Any = None
+    response: Any = None
+    many: Any = None
+    code: str = ""
+    asks_for_class: bool = field(default=False, kw_only=True)
+    as_classes: str | None = field(default=None, kw_only=True)
 
     @property
     def content_of_learner(self) -> tuple[Any, ...]:
         """What decides predictions, for a checkpoint; processes that share out fits do not."""
-        return self._name, self._code, self._response
-
-    @property
-    def name(self) -> str:
-        """How R users write the function."""
-        return self._name
+        return self.name, self.code, self.response
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse scores of a class that nobody named, and numbers that are classes.
 
         All else is known when the function runs.
         """
-        if self._as_classes is not None and output != "number":
+        if self.as_classes is not None and output != "number":
             classes = _listed(sample.classes)
             raise ValueError(
                 f"learner {self.name} takes numbers for amounts, and here {classes} are classes: "
-                f"{self._as_classes}; or pass {arg('loss', 'squared')} if they are amounts"
+                f"{self.as_classes}; or pass {arg('loss', 'squared')} if they are amounts"
             )
-        if self._asks_for_class:
+        if self.asks_for_class:
             # The levels of a factor name a class, and not the one that the function is about.
             unnamed = replace(sample, positive_named=False)
             unnamed.check_positive(f"learner {self.name}", output)
@@ -104,40 +90,37 @@ class RFunctionLearner(SplitLearner):
     ) -> np.ndarray:
         """Learn from the rows `learning` and predict the rows `testing`."""
         calls = self._r_arguments(sample, learning, testing, output, seed)
-        with interrupts.deferred():
-            return self._predictions(calls, output, sample.classes)
+        return self._predictions(calls, output, sample.classes)
 
     def fit_predict_each(
         self, fits: Iterable[tuple[Any, np.ndarray, np.ndarray, int]], output: str
     ) -> Iterator[np.ndarray]:
         """The same for several fits, by R's own workers where there are some."""
-        if self._many is None:
+        if self.many is None:
             return super().fit_predict_each(fits, output)  # type: ignore[arg-type]
-        return _Outcomes(self._outcomes(fits, output))
+        return _Outcomes(self._outcomes([*fits], output))
 
     def _outcomes(
-        self, fits: Iterable[tuple[Any, np.ndarray, np.ndarray, int]], output: str
+        self, fits: Sequence[tuple[Any, np.ndarray, np.ndarray, int]], output: str
     ) -> Iterator[np.ndarray | Exception]:
-        calls, sizes, classes = [], [], None
-        for sample, learning, testing, seed in fits:
-            calls.append(self._r_arguments(sample, learning, testing, output, seed))
-            sizes.append(len(testing))
-            classes = sample.classes
-        with interrupts.deferred():
-            found = self._predictions_of_fits(calls, sizes, output, classes)
-        yield from found
+        calls = [
+            self._r_arguments(sample, learning, testing, output, seed)
+            for sample, learning, testing, seed in fits
+        ]
+        yield from self._predictions_of_fits(calls, output, fits[0][0].classes)
 
+    @interrupts.deferred()
     def _predictions_of_fits(
-        self, calls: list[Any], sizes: list[int], output: str, classes: Any
+        self, calls: list[list[Any]], output: str, classes: Any
     ) -> list[np.ndarray | Exception]:
         """Predictions of each fit, or why there are none."""
         found: list[np.ndarray | Exception] = []
-        for outcome, size in zip(call_r(self._many, calls), sizes, strict=True):
+        for outcome, call in zip(call_r(self.many, calls), calls, strict=True):
             if outcome[0][0] == "error":
                 found.append(RConditionError.from_condition(outcome[1]))
                 continue
             try:
-                found.append(np.array(read_predictions(outcome[1], size, output, classes)))
+                found.append(np.array(read_predictions(outcome[1], len(call[1]), output, classes)))
             except ValueError as error:
                 found.append(error)
         return found
@@ -148,16 +131,17 @@ class RFunctionLearner(SplitLearner):
         """What the R function is called with."""
         # A test may have exchanged the labels of the observations, to see what chance does; or
         # drawn with replacement, where the sample follows itself as often as it is needed.
-        n_obs = len(self._response)
+        n_obs = len(self.response)
         copies, rest = divmod(len(sample.response), n_obs)
         response = None
-        if rest or not np.array_equal(sample.response, np.tile(self._response, copies)):
+        if rest or not np.array_equal(sample.response, np.tile(self.response, copies)):
             response = sample.response
         return [learning % n_obs + 1, testing % n_obs + 1, response, output, seed]
 
+    @interrupts.deferred()
     def _predictions(self, calls: list[Any], output: str, classes: Any) -> np.ndarray:
-        # A function of its own, so that what R returned is freed inside the deferring block.
-        values = call_r(self._predict, *calls)
+        # A function of its own, so that what R returned is freed while Ctrl-C waits.
+        values = call_r(self.predict, *calls)
         return read_predictions(values, len(calls[1]), output, classes)
 
 
@@ -197,16 +181,12 @@ class RFunctionLoss:
     def __init__(self, function: Any) -> None:
         self._function = function
 
+    @interrupts.deferred()
     def __call__(self, y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         """Losses element by element, for arrays that broadcast."""
-        with interrupts.deferred():
-            return self._losses(y, prediction)
-
-    def _losses(self, y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-        # A function of its own, as for learners.
         truth, predicted = np.broadcast_arrays(np.asarray(y), np.asarray(prediction))
         losses = call_r(self._function, truth.ravel(), predicted.ravel())
-        if losses.typeof not in _ATOMIC or len(losses) != truth.size:
+        if losses.typeof not in ATOMIC or len(losses) != truth.size:
             raise ValueError("loss must return one number for each element of y and prediction")
         return vector(losses).astype(float).reshape(truth.shape)
 
@@ -218,15 +198,11 @@ class RFunctionScore:
         self.__name__ = name
         self._function = function
 
+    @interrupts.deferred()
     def __call__(self, y: np.ndarray, prediction: np.ndarray) -> float:
         """The score of these predictions."""
-        with interrupts.deferred():
-            return self._score(y, prediction)
-
-    def _score(self, y: np.ndarray, prediction: np.ndarray) -> float:
-        # A function of its own, as for learners.
         score = call_r(self._function, np.asarray(y), np.asarray(prediction))
-        if score.typeof not in _ATOMIC or len(score) != 1:
+        if score.typeof not in ATOMIC or len(score) != 1:
             raise ValueError("it must return one number")
         return float(vector(score)[0])
 
@@ -287,12 +263,13 @@ def call_guarded(function: Any, *arguments: Any) -> Any:
 
 
 def _as_vector(values: Any) -> np.ndarray:
-    if values.typeof not in _ATOMIC:
+    if values.typeof not in ATOMIC:
         raise ValueError(
             "it returned no vector: return one prediction for each row of xnew, for example "
             "predict(fit, xnew)$class"
         )
-    if values.typeof == _LOGICAL:
+    # TRUE and FALSE come as text, so that logical predictions have NA among them.
+    if values.typeof == LOGICAL:
         raise ValueError("it returned NA: return a prediction for each row of xnew")
     return vector(values)
 
@@ -333,11 +310,6 @@ def _refuse_missing(values: np.ndarray) -> None:
 
 _NA_TEXT = "NA_character_"
 """What a missing label is called in an array of text."""
-
-# R's numbers for the types logical, integer, double and character.
-_ATOMIC = (10, 13, 14, 16)
-_LOGICAL = 10
-"""TRUE and FALSE come as text, so that logical predictions have NA among them."""
 
 
 def _listed(values: Sequence[Any] | np.ndarray, most: int = 5) -> str:

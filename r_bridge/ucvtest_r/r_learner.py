@@ -12,7 +12,7 @@ from ucvtest.learners import SplitLearner
 from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r.__main__ import package_source
 from ucvtest_r.conditions import RConditionError, RWarning
-from ucvtest_r.conversion import to_r
+from ucvtest_r.conversion import NUMBERS, to_r
 from ucvtest_r.learners import call_guarded, call_r, read_predictions
 from ucvtest_r.thread import import_rinterface, on_r_thread
 
@@ -233,13 +233,9 @@ def _as_levels(classes: np.ndarray) -> np.ndarray:
 def _read(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
     """Predictions from what split_predictor in learners.R returns."""
     # An R function may return numbers where the labels are numbers.
-    same = values.typeof in R_NUMBERS and classes is not None and classes.dtype.kind in "iuf"
+    same = values.typeof in NUMBERS and classes is not None and classes.dtype.kind in "iuf"
     labels = classes if same or classes is None else _as_levels(classes)
     return read_predictions(values, n_tested, output, labels)
-
-
-R_NUMBERS = (13, 14)
-"""R's numbers for the types integer and double."""
 
 
 def _is_r_function(value: Any) -> bool:

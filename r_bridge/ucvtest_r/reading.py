@@ -8,8 +8,19 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest.hooks import computed_from
-from ucvtest_r.conversion import is_null, matrix, scalar, vector
+from ucvtest_r.conversion import (
+    CLOSURE,
+    LIST,
+    NUMBERS,
+    TEXT,
+    is_null,
+    matrix,
+    parts,
+    scalar,
+    vector,
+)
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
+from ucvtest_r.wording import CORRECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 
 def arguments_of(values: Any) -> dict[str, Any]:
     """A named R list as keyword arguments, each read by its name; all else are single values."""
-    named = dict(zip(values.names or (), values, strict=True))
+    named = parts(values)
     response = response_of(named["y"]) if "y" in named else None
     read: dict[str, Any] = {}
     for name, value in named.items():
@@ -36,32 +47,30 @@ def arguments_of(values: Any) -> dict[str, Any]:
 
 def _design(design: Any) -> Any:
     """The design that R describes by its class and arguments, by row numbers, or by a word."""
-    import rpy2.rinterface as ri
-
-    if isinstance(design, ri.StrSexpVector):
+    if design.typeof == TEXT:
         return design[0]
-    kind, *values = design
-    if kind[0] == "splits":
-        sets = dict(zip(design.names, design, strict=True))
-        pairs = zip(sets["learning"], sets["testing"], strict=True)
+    named = parts(design)
+    kind = named.pop("kind")[0]
+    if kind == "splits":
+        pairs = zip(named["learning"], named["testing"], strict=True)
         return [tuple(vector(rows).astype(int) - 1 for rows in pair) for pair in pairs]
-    arguments = {
-        name: scalar(name, value)
-        for name, value in zip(list(design.names)[1:], values, strict=True)
-    }
-    return getattr(uv.designs, kind[0])(**arguments)
+    arguments = {name: scalar(name, value) for name, value in named.items()}
+    return getattr(uv.designs, kind)(**arguments)
 
 
 def _scoring(scoring: Any) -> Any:
     """The name of a score, or a scorer of an R function that R sends with its name."""
-    import rpy2.rinterface as ri
-
-    if not isinstance(scoring, ri.ListSexpVector):
+    if scoring.typeof != LIST:
         return scalar("scoring", scoring)
     from sklearn.metrics import make_scorer
 
     name, function = scoring
     return make_scorer(RFunctionScore(name[0], function))
+
+
+def _correction(name: Any) -> str | None:
+    """The correction by its name in Python."""
+    return None if is_null(name) else CORRECTIONS.get(name[0], name[0])
 
 
 def _metric(metric: Any) -> Any:
@@ -78,8 +87,7 @@ def _numbers(name: str, values: Any) -> Any:
     """A number, or several."""
     import rpy2.rinterface as ri
 
-    numbers = (ri.IntSexpVector, ri.FloatSexpVector)
-    if not isinstance(values, numbers) or len(values) == 1:
+    if values.typeof not in NUMBERS or len(values) == 1:
         return scalar(name, values)
     if any(each is ri.NA_Integer or each != each for each in values):
         rest = ": give one number for each class" if name == "learn_size" else ""
@@ -92,9 +100,7 @@ def features_of(x: Any) -> Any:
 
     It is an array if a column has no name, or the name of another one; text restores losses.
     """
-    import rpy2.rinterface as ri
-
-    if isinstance(x, ri.StrSexpVector):
+    if x.typeof == TEXT:
         return restored(x)
     dimnames = _attribute(x, "dimnames")
     names = [] if dimnames is None or is_null(dimnames[1]) else list(dimnames[1])
@@ -122,11 +128,9 @@ def response_of(y: Any) -> Any:
 
     Labels with the attribute `order` are an ordered factor.
     """
-    import rpy2.rinterface as ri
-
     if is_null(y):
         return None
-    if isinstance(y, ri.ListSexpVector):
+    if y.typeof == LIST:
         return uv.survival(*map(vector, y))
     if "order" not in y.list_attrs():
         return vector(y)
@@ -137,33 +141,28 @@ def response_of(y: Any) -> Any:
 
 def learner_of(learner: Any, response: Any) -> Any:
     """The short string of a jitted learner, or the list that R makes of a function."""
-    import rpy2.rinterface as ri
-
-    if isinstance(learner, ri.ListSexpVector):
-        parts = dict(zip(learner.names, learner, strict=True))
-        code = parts["code"][0] if "code" in parts else ""
-        of_survival = hasattr(response, "records")
-        kind = RSurvivalLearner if of_survival else RFunctionLearner
-        return kind(
-            parts["name"][0],
-            parts["predict"],
-            response.records if of_survival else np.asarray(response),
-            parts.get("many"),
-            code,
-            asks_for_class="asks" in parts,
-            as_classes=parts["as_classes"][0] if "as_classes" in parts else None,
-        )
-    return scalar("learner", learner)
+    if learner.typeof != LIST:
+        return scalar("learner", learner)
+    named = parts(learner)
+    of_survival = hasattr(response, "records")
+    kind = RSurvivalLearner if of_survival else RFunctionLearner
+    return kind(
+        named["name"][0],
+        named["predict"],
+        response.records if of_survival else np.asarray(response),
+        named.get("many"),
+        named.get("code", [""])[0],
+        asks_for_class="asks" in named,
+        as_classes=named.get("as_classes", [None])[0],
+    )
 
 
 def loss_of(loss: Any) -> Any:
     """The name of a loss, an R function, or costs as a table with the names of the classes."""
-    import rpy2.rinterface as ri
-
-    if isinstance(loss, ri.ListSexpVector):
-        parts = dict(zip(loss.names, loss, strict=True))
-        return _table(parts["costs"]).set_axis(list(parts["rows"]), axis=0)
-    return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
+    if loss.typeof == LIST:
+        named = parts(loss)
+        return _table(named["costs"]).set_axis(list(named["rows"]), axis=0)
+    return RFunctionLoss(loss) if loss.typeof == CLOSURE else scalar("loss", loss)
 
 
 def _table(columns: Any) -> "pd.DataFrame":
@@ -178,9 +177,7 @@ def _table(columns: Any) -> "pd.DataFrame":
 
 def learners_of(learners: Any, response: Any) -> Any:
     """Learners as `learner_of` reads them, by name where they have one; or their number."""
-    import rpy2.rinterface as ri
-
-    if not isinstance(learners, ri.ListSexpVector):
+    if learners.typeof != LIST:
         return scalar("learners", learners)
     read = [learner_of(learner, response) for learner in learners]
     return read if is_null(learners.names) else dict(zip(learners.names, read, strict=True))
@@ -188,11 +185,9 @@ def learners_of(learners: Any, response: Any) -> Any:
 
 def tests_of(tests: Any) -> Any:
     """One text, or tests with options, as R lists them: a mapping where all have labels."""
-    import rpy2.rinterface as ri
-
     if is_null(tests):
         return None
-    if isinstance(tests, ri.StrSexpVector):
+    if tests.typeof == TEXT:
         return tests[0]
     specs = [uv.TestSpec.of(name[0], arguments_of(options)) for name, options in tests]
     return specs if is_null(tests.names) else dict(zip(list(tests.names), specs, strict=True))
@@ -200,11 +195,9 @@ def tests_of(tests: Any) -> Any:
 
 def vectors_of(values: Any) -> dict[str, "np.ndarray | pd.DataFrame"]:
     """A list of R vectors by name, or of lists with a vector for each class."""
-    import rpy2.rinterface as ri
-
     return {
-        name: _table(each) if isinstance(each, ri.ListSexpVector) else vector(each)
-        for name, each in zip(values.names, values, strict=True)
+        name: _table(each) if each.typeof == LIST else vector(each)
+        for name, each in parts(values).items()
     }
 
 
@@ -229,6 +222,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "blocks": vectors_of,
     "complexity": _several,
     "correct": vectors_of,
+    "correction": _correction,
     "criteria": _several,
     "design": _design,
     "environment": arguments_of,

@@ -18,7 +18,7 @@ from ucvtest import SlowFitsWarning
 from ucvtest.hooks import bars_by, through
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
-from ucvtest_r.conversion import to_r
+from ucvtest_r.conversion import CLOSURE, to_r
 from ucvtest_r.functions import answer
 from ucvtest_r.learners import call_r
 from ucvtest_r.thread import import_rinterface, is_r_thread
@@ -165,13 +165,9 @@ class RBar:
 def _bars() -> Any:
     """How progress is shown: by R where R has a function for it, else as everywhere."""
     show = _kept[1]["progress"] if _kept else None
-    if getattr(show, "typeof", None) != R_CLOSURE:
+    if getattr(show, "typeof", None) != CLOSURE:
         return None
     return lambda description: RBar(show, description)
-
-
-R_CLOSURE = 3
-"""R's number for the type of functions."""
 
 
 def _outcome(name: str, arguments: Any) -> tuple[str, Any]:

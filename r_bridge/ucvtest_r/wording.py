@@ -44,7 +44,11 @@ ARGUMENTS = {
 }
 """Arguments that have another name in R."""
 
+CORRECTIONS = {"BH": "fdr_bh", "fdr": "fdr_bh", "BY": "fdr_by", "hochberg": "simes-hochberg"}
+"""The names that R's p.adjust() has for what Python calls otherwise."""
+
 TERMS = {
+    **{name: r for r, name in reversed(CORRECTIONS.items())},
     "TimeSeriesSplit": "own_folds(testing = , learning = )",
     "scipy.stats.mannwhitneyu": "wilcox.test()",
     " (for a loss function of your own, uv.losses.Loss states the kind)": ", or factor(y)",
@@ -65,6 +69,12 @@ TERMS = {
     "your own by uv.metrics.Cells or uv.metrics.Moments, ": "",
 }
 """What R has in the place of words that only Python's packages have."""
+
+
+def r_correction(comparison: uv.Comparison) -> str | None:
+    """What R calls the correction of a comparison."""
+    name = comparison.correction
+    return None if name is None else TERMS.get(name, name)
 
 
 class RDoor(Door):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, reworded
-from ucvtest.common.words import excerpt
+from ucvtest.common.words import excerpt, term
 from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
 from ucvtest.inference.notes import POSITIVE_CLASS, REUSED
 from ucvtest.metrics.named import kind_in_words
@@ -63,7 +63,8 @@ def verdict(comparison: Comparison, alpha: float = 0.05) -> str:
     if len(comparison.pairs) == 1:
         adjustment_text = ", p-values adjusted for all metrics," if comparison.across else ""
         return f"At the {level}{adjustment_text} {_of_two(comparison, alpha)}.{positive}"
-    adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
+    correction = comparison.correction
+    adjusted = f", p-values adjusted ({term(correction)})," if correction else ""
     labels = {
         test: label_of(test, result) for (test, *_), result in comparison.shown_results.items()
     }
@@ -300,7 +301,7 @@ def _fact_rows(comparison: Comparison) -> list[tuple[str, str]]:
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
     if len(comparison.pairs) > 1 or comparison.across:
-        fact_rows.append(("Correction", comparison.correction or "none"))
+        fact_rows.append(("Correction", term(comparison.correction or "none")))
     if _noun(comparison) == "metric":
         fact_rows.append(("Test", next(iter(comparison.settings["tests"]))))
     return fact_rows
@@ -445,8 +446,8 @@ def all_notes(comparison: Comparison) -> list[str]:
         notes.append(f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others.")
     if n_pairs > 1 and not comparison.together:
         adjustment_text = (
-            f"adjusted ({comparison.correction}) for the {n_pairs} pairs of learners within each "
-            f"{_noun(comparison)}"
+            f"adjusted ({term(comparison.correction)}) for the {n_pairs} pairs of learners "
+            f"within each {_noun(comparison)}"
             if comparison.correction
             else "not adjusted for the number of pairs"
         )

@@ -19,16 +19,17 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_l
   curves <- vapply(x, inherits, NA, "roc")
   if (all(curves)) {
     # They are about the area, with their own cases.
-    given <- Filter(Negate(is.null), list(loss = loss, positive = positive, pos_label = pos_label,
-                                          metric = metric))
-    return(do.call(losses_of_curves, c(list(x, groups), given, list(...))))
+    given <- list(loss = loss, positive = positive, pos_label = pos_label, metric = metric, ...)
+    return(do.call(losses_of_curves, c(list(x, groups), Filter(Negate(is.null), given))))
   }
   refuse_untaken(x, ...)
   # What they score depends on the loss, so that is decided first.
   found <- lapply(x, function(each) records_of(each, ...))
-  name <- if (inherits(x[[1L]], "train")) "resamples of caret"
-          else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
-          else "predictions of tidymodels"
+  first <- x[[1L]]
+  name <- if (inherits(first, "ResampleResult")) first$task$id
+          else if (!inherits(first, "train")) "predictions of tidymodels"
+          else if (length(x) > 1L) "resamples of caret"
+          else paste("caret's", first$method)
   losses_of_records(found, loss, groups, as_positive(positive, pos_label), name, metric)
 }
 
@@ -41,29 +42,22 @@ refuse_untaken <- function(x, ...) {
   do.call(refuse_unknown, given[is.na(pmatch(named, taken))])
 }
 
-as_losses.train <- as_losses.ResampleResult <- function(
-    x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, metric = NULL, ...) {
-  refuse_unknown(...)
-  of_caret <- inherits(x, "train")
-  found <- structure(list(records_of(x)), names = if (of_caret) x$method else x$learner$id)
-  losses_of_records(found, loss, groups, as_positive(positive, pos_label),
-                    if (of_caret) paste("caret's", x$method) else x$task$id, metric)
-}
+as_losses.train <- function(x, ...) as_losses.list(structure(list(x), names = x$method), ...)
 
-as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
-                                      pos_label = NULL, metric = NULL, ...) {
-  refuse_unknown(...)
+as_losses.ResampleResult <- function(x, ...)
+  as_losses.list(structure(list(x), names = x$learner$id), ...)
+
+as_losses.BenchmarkResult <- function(x, ...) {
   results <- lapply(seq_len(x$n_resample_results), function(i) x$resample_result(i))
   tasks <- unique(vapply(results, function(each) each$task$id, ""))
   if (length(tasks) > 1L)
     stop_user("'x' has several tasks (", paste(tasks, collapse = ", "), "): filter one of them")
   names(results) <- vapply(results, function(each) each$learner$id, "")
-  losses_of_records(lapply(results, records_of), loss, groups, as_positive(positive, pos_label),
-                    tasks, metric)
+  as_losses.list(results, ...)
 }
 
 # ROC curves of pROC: scores of rules that learnt elsewhere.
-as_losses.roc <- function(x, groups = NULL, ...) losses_of_curves(list(score = x), groups, ...)
+as_losses.roc <- function(x, ...) losses_of_curves(list(score = x), ...)
 
 # They keep sensitivities, or curves of several classes, and no score of any observation.
 as_losses.smooth.roc <- function(x, ...)
@@ -73,7 +67,7 @@ as_losses.multiclass.roc <- function(x, ...)
   stop_user("'x' is a ", class(x)[1L], " of pROC, which is of several curves: give one that ",
             "pROC::roc(levels = ) made of two classes")
 
-losses_of_curves <- function(curves, groups, ...) {
+losses_of_curves <- function(curves, groups = NULL, ...) {
   refuse_unknown(...)
   for (learner in names(curves)) refuse_partial_area(curves[[learner]], learner)
   first <- curves[[1L]]
@@ -100,16 +94,13 @@ losses_of_curves <- function(curves, groups, ...) {
   }, curves, place)
   cases <- last(first$levels)
   warn_of_chosen_directions(curves, cases)
+  low <- names(Filter(function(curve) curve$direction == ">", curves))
   remarks <- c(paste0("The positive class is ", dQuote(cases, FALSE), ", the cases of pROC."),
-               unlist(Map(remark_on_direction, curves, names(curves), cases)))
+               sprintf("Low values of %s mean %s, by the direction \">\" of its curve.", low,
+                       dQuote(cases, FALSE)))
   losses_of_rules(factor(as.character(first$response), first$levels), scores, "ROC curves", "auc",
                   groups, positive = cases, remarks = paste(remarks, collapse = " "))
 }
-
-remark_on_direction <- function(curve, learner, cases)
-  if (curve$direction == ">")
-    paste0("Low values of ", learner, " mean ", dQuote(cases, FALSE), ", by the direction \">\" of ",
-           "its curve.")
 
 # A direction that pROC chose by the medians makes areas below 0.5 ones above it.
 warn_of_chosen_directions <- function(curves, cases) {
@@ -359,7 +350,7 @@ have_columns <- function(x, names) {
 
 # Resamples in the order of their names' numbers, whatever the alphabet says of "Fold10".
 as_resample <- function(columns, levels = NULL) {
-  for (column in names(columns)) refuse_missing(columns[[column]], paste0("x$", column))
+  refuse_missing_in(columns, "x")
   labels <- do.call(paste, c(lapply(columns, as.character), sep = "."))
   factor(labels, or_else(levels, unique(labels)))
 }
@@ -495,11 +486,8 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
   answer <- response(y, positive)
-  unnamed <- is.null(loss) && is.null(metric)
-  if (unnamed) loss <- default_loss(answer)
-  asked <- loss_or_metric(loss, metric, y, answer$labels)
-  loss <- name_of_loss(asked, loss)
-  if (unnamed && identical(loss, "zero_one")) asked <- undecided
+  found_loss <- loss_of(loss, metric, y, answer)
+  loss <- found_loss$name
   remark <- NULL
   if (!is_of_labels(loss) || is_of_one_class(loss)) {
     # What its own package takes for the positive class.
@@ -515,8 +503,7 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
   predictions <- Map(function(each, place) each$pred(loss, positive)[place], found, places)
-  for (learner in names(predictions))
-    refuse_missing(predictions[[learner]], paste0("predictions$", learner))
+  refuse_missing_in(predictions, "predictions")
   resamples <- levels(droplevels(first$resample))
   testing <- indicators(split(row, droplevels(first$resample)), length(y))
   learning <- if (is.null(learning)) 1L - testing else
@@ -526,8 +513,9 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
                         predictions = lapply(predictions, prediction_vector),
                         learning = learning, testing = testing,
                         pos_label = positive_of(answer, metric),
-                        groups = as_groups(groups, length(y)),
-                        remarks = in_one(remark, remark_on_costs(asked)), .more = asked)
+                        groups = as_labels(groups, length(y), "groups"),
+                        remarks = in_one(remark, remark_on_costs(found_loss$asked)),
+                        .more = found_loss$asked)
   new_losses(fields, name, answer$labels)
 }
 

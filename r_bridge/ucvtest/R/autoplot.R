@@ -1,58 +1,33 @@
 # Intervals and pictures by ggplot2, where it is installed; registered when that is loaded.
 
-autoplot.ucvtest <- function(object, kind = NULL, ...) {
-  refuse_others("autoplot", NULL, ...)
-  kinds <- plot_kinds(object)
-  kind <- if (is.null(kind)) kinds[1L] else one_of(kind, kinds, "kind")
-  if (kind != "interval") return(picture_plot(object$pictures[[kind]], object$method))
-  columns <- tidy_columns(object)
-  columns$label <- pair_label(columns$learner, columns$other, is_ratio(object))
-  interval_plot(columns, object$null.value, names(object$estimate),
-                paste0(object$method, ", ", format(100 * object$conf.level), "% ",
-                       interval_name(object)))
-}
-
-autoplot.ucvtest_comparison <- function(object, ...) {
-  refuse_others("autoplot", NULL, ...)
-  columns <- as.data.frame(object)
-  ratio <- is_ratio(about(object))
-  columns$label <- paste0(columns$test, ": ", pair_label(columns$learner, columns$other, ratio))
-  interval_plot(columns, if (ratio) 1 else 0, paste("first", if (ratio) "over" else "minus", "second"),
-                paste0(format(100 * columns$conf.level[1L]), "% intervals"))
-}
-
-autoplot.ucvtest_plan <- function(object, kind = names(object$pictures), ...) {
-  refuse_others("autoplot", NULL, ...)
-  picture_plot(object$pictures[[one_of(kind, names(object$pictures), "kind")]], object$method)
-}
-
-autoplot.ucvtest_selection <- function(object, ...) {
-  refuse_others("autoplot", NULL, ...)
-  picture_plot(selection_picture(object), "Model selection")
-}
-
-pair_label <- function(learner, other, ratio)
-  ifelse(is.na(other), learner, paste(learner, if (ratio) "/" else "-", other))
+autoplot.ucvtest <- autoplot.ucvtest_comparison <- autoplot.ucvtest_plan <-
+  autoplot.ucvtest_selection <- function(object, kind = NULL, ...) {
+    refuse_others("autoplot", NULL, ...)
+    picture <- picture_of(object, kind)
+    if (is.null(picture$rows)) picture_plot(picture) else interval_plot(picture)
+  }
 
 # Columns by name, which R CMD check does not take for variables.
 aes <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
-interval_plot <- function(columns, null, xlab, subtitle) {
+interval_plot <- function(picture) {
+  columns <- picture$rows
   columns$label <- factor(columns$label, rev(unique(columns$label)))
   drawn <- ggplot2::ggplot(columns, aes(x = "estimate", y = "label")) +
     ggplot2::geom_errorbarh(aes(xmin = "conf.low", xmax = "conf.high"), height = 0.15,
                             colour = colours[["estimate"]], na.rm = TRUE) +
     ggplot2::geom_point(colour = colours[["estimate"]], size = 2.5, na.rm = TRUE) +
-    ggplot2::labs(x = wrapped(xlab, 45L), y = NULL, subtitle = subtitle)
+    ggplot2::labs(x = wrapped(picture$xlabel, 45L), y = NULL, subtitle = picture$title)
+  null <- unname(picture$null)
   if (is.null(null)) return(drawn)
-  drawn + ggplot2::geom_vline(xintercept = unname(null), linetype = 2, colour = colours[["null"]])
+  drawn + ggplot2::geom_vline(xintercept = null, linetype = 2, colour = colours[["null"]])
 }
 
 # A picture as base graphics draw it: layers, of which those with a label are in the legend.
-picture_plot <- function(picture, method) {
+picture_plot <- function(picture) {
   drawn <- ggplot2::ggplot() +
     ggplot2::labs(x = wrapped(picture$xlabel, 45L), y = picture$ylabel, colour = NULL, fill = NULL,
-                  title = if (nzchar(picture$title)) picture$title else method)
+                  title = picture$title)
   named <- Filter(function(layer) nzchar(layer$label), picture$layers)
   labels <- unique(vapply(named, `[[`, "", "label"))
   roles <- vapply(labels, function(label)

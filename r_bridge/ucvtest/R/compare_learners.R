@@ -18,38 +18,21 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
   fields <- ask_of_data("compare")
-  new_comparison(fields, !is.null(metric), conf.level, correction)
+  new_comparison(fields, !is.null(metric), conf.level)
 }
 
 compare_learners.formula <- formula_method(compare_learners.default)
 
-# The names that p.adjust() has for what Python calls otherwise.
-p_adjust_names <- c(BH = "fdr_bh", fdr = "fdr_bh", BY = "fdr_by", hochberg = "simes-hochberg")
-
-# Those that p.adjust() does not have.
-other_corrections <- c("sidak", "holm-sidak", "simultaneous")
-
+# The names of p.adjust(), and further ones of Python.
 as_correction <- function(correction) {
   if (is.null(correction) || identical(correction, "none")) return(NULL)
-  names <- c(stats::p.adjust.methods, other_corrections)
-  if (is_text(correction)) {
-    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
-    if (correction %in% c(names, p_adjust_names)) return(correction)
-  }
+  names <- c(stats::p.adjust.methods, "sidak", "holm-sidak", "simultaneous")
+  if (is_text(correction) && correction %in% c(names, "fdr_bh", "fdr_by", "simes-hochberg"))
+    return(correction)
   meant <- if (is_text(correction)) names[tolower(names) == tolower(correction)]
   stop_user("'correction' must be one of ", quoted(names), ", got ",
             if (is.atomic(correction)) deparse1(correction) else describe(correction),
             if (length(meant)) paste0(": did you mean \"", meant, "\"?"))
-}
-
-# A text with the correction as the user typed it, in the place of Python's name. A table stays in
-# its columns.
-with_typed <- function(text, typed) {
-  if (is.null(typed) || !typed %in% names(p_adjust_names)) return(text)
-  known <- p_adjust_names[[typed]]
-  text <- gsub(paste0("(", known, ")"), paste0("(", typed, ")"), text, fixed = TRUE)
-  padded <- formatC(typed, width = nchar(known))
-  sub(paste0("(Correction: +)", known), paste0("\\1", padded), text)
 }
 
 # The learners that may be the best, after correction = "simultaneous".
@@ -120,10 +103,8 @@ as_tests <- function(tests, n_obs) {
 # "corrected_t_test" is the function of the test "corrected_t".
 short_name <- function(test) sub("(_learners)?_test$", "", test)
 
-new_comparison <- function(fields, is_metric, conf_level, correction) {
+new_comparison <- function(fields, is_metric, conf_level) {
   table <- fields$table
-  if (!is.null(fields$correction)) fields$correction <- correction
-  fields$verdict <- with_typed(fields$verdict, fields$correction)
   frame <- data.frame(
     test = table$test, learner = table$learner, other = table$other, estimate = table$estimate,
     std.error = table$se, statistic = table$statistic, p.value = table$pvalue,
@@ -174,34 +155,11 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   invisible(x)
 }
 
-summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], notes = FALSE,
-                                       ...) {
-  refuse_others("summary", "conf.level", ...)
-  text <- with_typed(summary_text(about(object)$json, conf.level, notes), about(object)$correction)
-  structure(list(text = text), class = "summary.ucvtest")
-}
-
 as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
   attr(x, "about") <- NULL
   class(x) <- "data.frame"
   x
 }
-
-tidy.ucvtest_comparison <- function(x, conf.level = x$conf.level[1L], ...) {
-  refuse_others("tidy", "conf.level", ...)
-  frame <- as.data.frame(x)
-  if (!identical(conf.level, frame$conf.level[1L])) {
-    refuse_level(conf.level, "conf.level")
-    frame[c("conf.low", "conf.high")] <- ends_at(x, conf.level)
-  }
-  as_tibble_if_any(frame[c("test", "learner", "other", "estimate", "std.error", "statistic",
-                           "p.value", "adj.p.value", "parameter", "conf.low", "conf.high",
-                           "method", "alternative")])
-}
-
-# Both ends of all intervals, at another level.
-ends_at <- function(x, level)
-  call_python(".summary_frame", result = about(x)$json, alpha = 1 - level)[c("conf_low", "conf_high")]
 
 glance.ucvtest_comparison <- function(x, ...) {
   refuse_others("glance", NULL, ...)
@@ -212,43 +170,6 @@ glance.ucvtest_comparison <- function(x, ...) {
              nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed))
 }
 
-confint.ucvtest_comparison <- function(object, parm, level = object$conf.level[1L], ...) {
-  refuse_others("confint", "level", ...)
-  if (!missing(parm)) refuse_parm()
-  refuse_level(level, "level")
-  ends <- ends_at(object, level)
-  labels <- paste0(object$test, ": ", pair_label(object$learner, object$other, is_ratio(about(object))))
-  side <- sub(".", "-", object$alternative[1L], fixed = TRUE)
-  matrix(unlist(ends), length(labels), dimnames = list(labels, percent_below(side, level)))
-}
-
-plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
-  several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
-  ratio <- is_ratio(about(x))
-  labels <- if (several) paste0(x$test, ": ", pair_label(x$learner, x$other, ratio)) else x$test
-  ends <- cbind(x$conf.low, x$conf.high)
-  same <- if (ratio) 1 else 0
-  shown <- c(same, x$estimate, ends)
-  shown <- range(shown[is.finite(shown)])
-  places <- rev(seq_len(nrow(x)))
-  room <- par(mar = c(4.1, min(20, 1 + max(nchar(labels)) * 0.5), 2.6, 1.1))
-  on.exit(par(room))
-  link <- if (ratio) "over" else "minus"
-  title <- if (several) paste(if (ratio) "Ratios" else "Differences", "of learners")
-           else paste(x$learner[1L], link, x$other[1L])
-  graphics::plot(shown + c(-0.06, 0.06) * max(diff(shown), 0.01), c(0.4, nrow(x) + 0.6),
-                 type = "n", yaxt = "n", ylab = "", bty = "n",
-                 xlab = or_else(xlab, paste0("first ", link, " second, ", 100 * x$conf.level[1L],
-                                             "% intervals")),
-                 main = or_else(main, title), ...)
-  abline(v = same, lty = 2L)
-  axis(2L, places, labels, las = 1L, tick = FALSE)
-  border <- par("usr")[1:2]
-  for (row in which(!is.na(ends[, 1L]))) draw_interval(ends[row, ], border, places[row])
-  points(x$estimate, places, pch = 19L)
-  invisible(x)
-}
-
 # Losses that exist already: the same comparison without a fit.
 compare_learners.ucvtest_losses <- function(x, tests = NULL,
                                             alternative = c("two.sided", "less", "greater"),
@@ -257,5 +178,5 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
                                             metric = NULL, ...) {
   refuse_unknown(...)
   fields <- ask_of_losses("compare_losses", losses = x$json)
-  new_comparison(fields, !is.null(metric) || isTRUE(x$is_metric), conf.level, correction)
+  new_comparison(fields, !is.null(metric) || isTRUE(x$is_metric), conf.level)
 }

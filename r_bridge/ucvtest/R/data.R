@@ -24,7 +24,8 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
   attr(features, "variables") <- or_else(source$variables, plain_variables(x))
   list(x = features, features = x, y = answer$values, response = response_vector(y),
        labels = answer$labels, pos_label = answer$pos_label, named = answer$named,
-       weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
+       weights = as_weights(weights, nrow(features)),
+       groups = as_labels(groups, nrow(features), "groups", ", or the name of a column"),
        missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
        source = source, as_factor = or_else(source$as_factor, written_as_factor(y_written)),
        name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
@@ -131,10 +132,6 @@ rows_by_name <- function(columns, argument) {
   if (is.matrix(columns) || !length(names(columns))) return(table)
   c(table, structure(as.list(columns), names = paste0(argument, "$", names(columns))))
 }
-
-# Labels of groups, one for each row.
-as_groups <- function(groups, n_obs)
-  as_labels(groups, n_obs, "groups", ", or the name of a column")
 
 # One label for each row.
 as_labels <- function(given, n_obs, name, or = "") {
@@ -322,6 +319,9 @@ refuse_missing <- function(values, name, or = "impute them") {
     stop_user("'", name, "' has ", found, ": drop these observations",
               if (name == "y") " (na.action = na.omit with a formula)", ", or ", or)
 }
+
+refuse_missing_in <- function(columns, name, ...)
+  for (column in names(columns)) refuse_missing(columns[[column]], paste0(name, "$", column), ...)
 
 # How many rows lack a value, and in which columns; NULL where none does.
 missing_values <- function(values) {

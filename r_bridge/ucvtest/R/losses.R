@@ -19,14 +19,10 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
     return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
   }
   answer <- if (!identical(loss, "score")) response(y, positive)
-  unnamed <- is.null(loss) && is.null(metric)
-  if (unnamed) loss <- default_loss(answer)
-  asked <- loss_or_metric(loss, metric, y, answer$labels)
-  loss <- name_of_loss(asked, loss)
-  if (unnamed && identical(loss, "zero_one")) asked <- undecided
+  found_loss <- loss_of(loss, metric, y, answer)
+  loss <- found_loss$name
   predictions <- as_scores(predictions, loss)
-  for (column in names(predictions))
-    refuse_missing(predictions[[column]], paste0("predictions$", column))
+  refuse_missing_in(predictions, "predictions")
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
@@ -58,7 +54,8 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                         groups = as_labels(groups, n_obs, "groups"),
                         sample_weight = as_weights(weights, n_obs),
                         fold = as_labels(fold, n_obs, "fold"),
-                        remarks = in_one(remarks, remark_on_costs(asked)), .more = asked)
+                        remarks = in_one(remarks, remark_on_costs(found_loss$asked)),
+                        .more = found_loss$asked)
   new_losses(fields, name, answer$labels)
 }
 
@@ -71,8 +68,7 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
   n_obs <- length(times$time)
   predictions <- as_scores(predictions, metric)
   if (!is.null(weights)) stop_user("'weights' does not apply with survival times: leave it out")
-  for (column in names(predictions))
-    refuse_missing(predictions[[column]], paste0("predictions$", column))
+  refuse_missing_in(predictions, "predictions")
   risks <- lapply(predictions, function(each) {
     if (NCOL(each) < 2L) return(prediction_vector(each))
     columns <- lapply(as.data.frame(each), as.vector)
@@ -90,8 +86,7 @@ correct_losses <- function(correct, groups = NULL) {
   name <- paste("answers of", deparse1(substitute(correct)))
   refuse_other_rows(c(rows_by_name(correct, "correct"), list(groups = groups)))
   correct <- named_columns(correct, "correct")
-  for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column),
-                                                   "count them as wrong (FALSE)")
+  refuse_missing_in(correct, "correct", "count them as wrong (FALSE)")
   # Files have them as text.
   marks <- lapply(correct, function(each) {
     if (all(as.character(each) %in% c("FALSE", "TRUE"))) as.numeric(as.logical(as.character(each)))
@@ -248,9 +243,17 @@ tidy.ucvtest_losses <- tidy.ucvtest_plan <- tidy.ucvtest_selection <- function(x
   as_tibble_if_any(as.data.frame(x))
 }
 
-# Whole numbers are labels, as for the tests. Those of many values may be amounts: the loss of labels
-# is then not named, so that Python refuses them.
-undecided <- list(loss = NULL)
+# The loss or metric as Python's argument (`asked`), and its name there, such as "auc" for caret's
+# "ROC"; functions and costs as they are.
+loss_of <- function(loss, metric, y, answer) {
+  unnamed <- is.null(loss) && is.null(metric)
+  if (unnamed) loss <- default_loss(answer)
+  asked <- loss_or_metric(loss, metric, y, answer$labels)
+  name <- or_else(asked$metric, if (is.character(loss)) asked$loss else loss)
+  # Whole numbers are labels, as for the tests. Those of many values may be amounts: the loss of
+  # labels is then not named, so that Python refuses them.
+  list(name = name, asked = if (unnamed && identical(name, "zero_one")) list(loss = NULL) else asked)
+}
 
 default_loss <- function(answer) {
   labels <- !is.null(answer$labels) || all(answer$values == round(answer$values))

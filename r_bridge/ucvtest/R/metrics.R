@@ -64,10 +64,6 @@ refuse_both <- function(loss, metric) {
     stop_user("'loss' and 'metric' exclude each other: give one of them")
 }
 
-# The name that Python has for it, such as "auc" for caret's "ROC"; functions and costs as they are.
-name_of_loss <- function(asked, loss)
-  or_else(asked$metric, if (is.character(loss)) asked$loss else loss)
-
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
 positive_of <- function(answer, metric, scoring = NULL) {

@@ -23,7 +23,7 @@ plan_sample_size.formula <- formula_method(plan_sample_size.default)
 # What fixed rules predicted is a pilot too: of the rules, and nothing is learnt.
 plan_sample_size.ucvtest_losses <- function(x, learner = NULL, other = NULL, difference = NULL,
                                             width = NULL, n = NULL, power = 0.8, alpha = 0.05,
-                                            ...) {
+                                            asks = NULL, promotions = NULL, ...) {
   refuse_unknown(...)
   if (is.null(difference) == is.null(width))
     stop_user("one of 'difference' and 'width' must be given, and ",
@@ -62,9 +62,3 @@ methods_of_plan <- function(plan) {
 as.data.frame.ucvtest_plan <- as.data.frame.ucvtest_selection <- as.data.frame.ucvtest_gains <-
   function(x, row.names = NULL, optional = FALSE, ...) x$table
 
-plot.ucvtest_plan <- function(x, kind = names(x$pictures), xlab = NULL, ylab = NULL, main = NULL,
-                              ...) {
-  kind <- one_of(kind, names(x$pictures), "kind")
-  draw_picture(x$pictures[[kind]], x, xlab, ylab, main, ...)
-  invisible(x)
-}

@@ -9,7 +9,6 @@ new_ucvtest <- function(fields, test) {
   # A method without p-values tests nothing; one that could not give its p-value says why.
   tested <- !is.nan(fields$pvalue) ||
     !is.nan(fields$null_value) && !identical(fields$status, "ok")
-  ends <- c(fields$conf_low, fields$conf_high)
   # Without a reference distribution (see status) the statistic is neither t nor z.
   of_f <- if (startsWith(fields$reference, "F("))
     as.numeric(strsplit(gsub("[^0-9.,]", "", fields$reference), ",")[[1L]])
@@ -23,7 +22,8 @@ new_ucvtest <- function(fields, test) {
     # Degrees of freedom alone, without a statistic, would say nothing.
     parameter = if (tested) parameter,
     p.value = if (tested) fields$pvalue,
-    conf.int = if (!all(is.nan(ends))) structure(ends, conf.level = fields$conf_level),
+    conf.int = if (!all(is.nan(fields$conf_int)))
+      structure(fields$conf_int, conf.level = fields$conf_level),
     estimate = structure(fields$estimate, names = fields$estimand),
     null.value = if (!is.nan(fields$null_value))
       structure(fields$null_value, names = fields$estimand),
@@ -132,15 +132,14 @@ print_estimates <- function(x, digits) {
   cat("\n")
 }
 
-summary.ucvtest <- function(object, conf.level = object$conf.level, notes = FALSE, ...) {
-  refuse_others("summary", "conf.level", ...)
-  structure(list(text = summary_text(object$json, conf.level, notes)), class = "summary.ucvtest")
-}
-
-summary_text <- function(json, conf.level, notes) {
-  refuse_level(conf.level, "conf.level")
-  call_python(".summary", result = json, alpha = 1 - conf.level, notes = is_switch(notes, "notes"))
-}
+summary.ucvtest <- summary.ucvtest_comparison <-
+  function(object, conf.level = object$conf.level[1L], notes = FALSE, ...) {
+    refuse_others("summary", "conf.level", ...)
+    refuse_level(conf.level, "conf.level")
+    text <- call_python(".summary", result = json_of(object), alpha = 1 - conf.level,
+                        notes = is_switch(notes, "notes"))
+    structure(list(text = text), class = "summary.ucvtest")
+  }
 
 is_switch <- function(value, name) {
   if (!isTRUE(value) && !isFALSE(value))
@@ -153,16 +152,28 @@ print.summary.ucvtest <- function(x, ...) {
   invisible(x)
 }
 
-confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
-  refuse_others("confint", "level", ...)
-  if (!missing(parm)) refuse_parm()
-  refuse_level(level, "level")
-  ends <- call_python(".confidence_interval", result = object$json, confidence_level = level)
-  given <- object$settings
-  side <- c(given$alternative, "two-sided")[1L]
-  label <- if (is.null(given$other)) names(object$estimate)
-           else pair_label(given$learner, given$other, is_ratio(object))
-  matrix(ends, 1L, dimnames = list(label, percent_below(side, level)))
+confint.ucvtest <- confint.ucvtest_comparison <-
+  function(object, parm, level = object$conf.level[1L], ...) {
+    refuse_others("confint", "level", ...)
+    # confint(result, 0.9) would be that of the test's own level without a word.
+    if (!missing(parm)) stop(errorCondition(call = sys.call(), paste(
+      "unknown argument 'parm': the estimates are given, and the confidence level of confint() is",
+      "'level'")))
+    ends <- ends_at(object, level, "level")
+    row_names <- picture_of_intervals(object)$rows$label
+    if (inherits(object, "ucvtest") && is.null(object$settings$other))
+      row_names <- names(object$estimate)
+    side <- c(object$settings$alternative, object$alternative, "two.sided")[1L]
+    matrix(ends, ncol = 2L, dimnames = list(row_names, percent_below(side, level)))
+  }
+
+# Both ends of the interval, or of all intervals, at another level.
+ends_at <- function(x, level, name) {
+  refuse_level(level, name)
+  if (inherits(x, "ucvtest"))
+    return(call_python(".confidence_interval", result = x$json, confidence_level = level))
+  frame <- call_python(".summary_frame", result = about(x)$json, alpha = 1 - level)
+  c(frame$conf_low, frame$conf_high)
 }
 
 # The probabilities below the ends name them, as everywhere in R; a one-sided interval has one end
@@ -172,12 +183,6 @@ percent_below <- function(side, level) {
                   c(1 - level, 1 + level) / 2)
   paste(format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3L), "%")
 }
-
-# confint(result, 0.9) would be that of the test's own level without a word.
-refuse_parm <- function()
-  stop(errorCondition(call = sys.call(-1L), paste(
-    "unknown argument 'parm': the estimates are given, and the confidence level of confint() is",
-    "'level'")))
 
 # A misspelt level would otherwise be that of the test without a word.
 refuse_others <- function(method, argument, ...) {
@@ -199,13 +204,16 @@ or_na <- function(value) if (is.null(value)) NA else unname(value)
 
 # The columns of broom's tidy() for an "htest", and the learners.
 tidy_columns <- function(x) {
+  if (inherits(x, "ucvtest_comparison")) return(as.data.frame(x)[c(
+    "test", "learner", "other", "estimate", "std.error", "statistic", "p.value", "adj.p.value",
+    "parameter", "conf.low", "conf.high", "method", "alternative")])
   own <- if (!is.null(x$settings$other)) x$tables$Learners$estimate
   own <- or_else(own, c(NA_real_, NA_real_))
   data.frame(
     learner = or_na(x$settings$learner), other = or_na(x$settings$other),
     estimate = unname(x$estimate), estimate1 = own[1L], estimate2 = own[2L],
     std.error = or_na(x$stderr), statistic = or_na(x$statistic), p.value = or_na(x$p.value),
-    parameter = if (is.nan(x$df)) NA else x$df, conf.low = or_na(x$conf.int[1L]),
+    parameter = if (isFALSE(is.nan(x$df))) x$df else NA, conf.low = or_na(x$conf.int[1L]),
     conf.high = or_na(x$conf.int[2L]), method = x$method, alternative = or_na(x$alternative))
 }
 
@@ -215,13 +223,11 @@ as_tibble_if_any <- function(frame) {
   tibble::as_tibble(frame)
 }
 
-tidy.ucvtest <- function(x, conf.level = x$conf.level, ...) {
+tidy.ucvtest <- tidy.ucvtest_comparison <- function(x, conf.level = x$conf.level[1L], ...) {
   refuse_others("tidy", "conf.level", ...)
   columns <- tidy_columns(x)
-  if (!identical(conf.level, x$conf.level)) {
-    refuse_level(conf.level, "conf.level")
-    columns[c("conf.low", "conf.high")] <- as.list(confint(x, level = conf.level))
-  }
+  if (!identical(conf.level, x$conf.level[1L]))
+    columns[c("conf.low", "conf.high")] <- matrix(ends_at(x, conf.level, "conf.level"), ncol = 2L)
   as_tibble_if_any(columns)
 }
 
@@ -238,7 +244,7 @@ methods_text <- function(result) {
   text <- as.character(call_python("methods_text", result = json_of(result)))
   computed <- grepl("Computed by ucvtest", text, fixed = TRUE)
   text[computed] <- paste(text[computed], in_r_versions(text))
-  with_typed(text, about(result)$correction)
+  text
 }
 
 # The versions of R and of the packages whose functions are named.

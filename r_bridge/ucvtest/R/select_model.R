@@ -11,6 +11,7 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
   fields <- without(ask_of_data("select_model"), "labels")
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$choices <- unlist(fields$choices)
+  fields$pictures <- list(criteria = selection_picture(fields))
   structure(fields, class = "ucvtest_selection")
 }
 
@@ -26,11 +27,6 @@ print.ucvtest_selection <- function(x, digits = max(3L, getOption("digits") - 3L
   shown <- setdiff(names(x$table)[!empty], if (by_number(x)) "complexity")
   print(x$table[shown], row.names = FALSE, digits = digits, ...)
   cat("\nbest by ", x$criterion, ":  ", x$best, "\n\n", sep = "")
-  invisible(x)
-}
-
-plot.ucvtest_selection <- function(x, xlab = NULL, ylab = NULL, main = NULL, ...) {
-  draw_picture(selection_picture(x), x, xlab, ylab, main, ...)
   invisible(x)
 }
 

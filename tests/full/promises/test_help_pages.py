@@ -85,8 +85,7 @@ def test_the_page_on_r_lists_every_help_page() -> None:
         title = re.search(r"\\title{(.*?)} \\description", text)
         assert name
         assert title
-        if path.stem != "reexports":
-            assert f"| `?{name[1]}` | {title[1]} |" in page
+        assert f"| `?{name[1]}` | {title[1]} |" in page
 
 
 def test_learners_lists_every_name() -> None:

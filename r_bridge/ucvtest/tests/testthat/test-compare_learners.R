@@ -108,7 +108,6 @@ test_that("what cannot be compared is refused", {
     compared(correction = "bh") ~ "'correction' must be one of \"holm\", .*got \"bh\": did you mean \"BH\"\\?",
     compared(correction = c("BH", "BY")) ~ "got c\\(\"BH\", \"BY\"\\)",
     compared(checkpoint = 3) ~ "'checkpoint' must be the name of a folder",
-    confint(compared(), 0.8) ~ "unknown argument 'parm'",
     compare_learners(two[1:2], two$Species) ~ "'learners' is missing: name two or more, such as c\\(\"lda\"")
 })
 

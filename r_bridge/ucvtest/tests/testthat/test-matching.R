@@ -72,7 +72,7 @@ test_that("scaled columns are no rows in another order", {
 })
 
 test_that("lists refuse the arguments that no element takes", {
-  fit <- structure(list(pred = data.frame()), class = "train")
+  fit <- structure(list(pred = data.frame(), method = "rpart"), class = "train")
   curve <- structure(list(), class = "roc")
   table <- data.frame(.row = 1:4, y = 1:4, .pred = 1:4, id = "Fold1")
   curves <- list(glu = curve, age = curve)

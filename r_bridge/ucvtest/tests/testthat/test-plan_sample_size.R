@@ -5,7 +5,6 @@ test_that("a plan says how many observations, and draws it", {
   set.seed(1)
   plan <- plan_sample_size(Species ~ ., two, "lda", "knn:1", difference = 0.1, n = c(100, 200))
   expect_equal(plan$table$n, c(100, 200))
-  expect_equal(as.data.frame(plan), plan$table)
   expect_gt(plan$n_high, plan$n_low)
   expect_equal(plan$data.name, "Species ~ . in two")
   expect_true(any(plan$curve$extrapolated))
@@ -17,9 +16,10 @@ test_that("a plan says how many observations, and draws it", {
 
 test_that("what cannot be planned is refused", {
   skip_without_python()
-  rule <- prediction_losses(two$Species, list(a = rev(two$Species)))
+  rule <- prediction_losses(two$Species, list(a = rev(two$Species), b = two$Species))
   expect_refused(
     plan_sample_size(two[1:2], two$Species, "lda", "knn:1") ~ "one of difference, ratio and width must be given",
     plan_sample_size(rule) ~ "one of 'difference' and 'width' must be given, and none is",
+    plan_sample_size(rule, width = 0.1, asks = 5) ~ "asks and promotions plan a ledger",
     plan_sample_size(two[1:2], two$Species) ~ "'learner' is missing")
 })

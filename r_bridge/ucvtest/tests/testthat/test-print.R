@@ -121,6 +121,8 @@ test_that("comparisons and plans say what was done", {
   plan <- plan_sample_size(rules, difference = 0.1)
   expect_match(methods_text(plan), plan$verdict, fixed = TRUE)
   expect_match(methods_text(plan), "planned from a pilot sample of 80 observations, without a model fit")
+  ledger <- plan_sample_size(rules, difference = 0.1, asks = 5, promotions = 1)
+  expect_match(ledger$verdict, "ask 5 of a ledger after 1 promotions, level 0.00556")
 })
 
 test_that("a Python that cannot be used comes with the reason", {
