@@ -108,16 +108,16 @@ def truth(kind: str, n: int, n_samples: int = N_TRUTH) -> list[float]:
     return means.tolist()
 
 
-def sample_of(kind: str, n: int, pairs: int, number: int) -> Iterator[tuple]:
+def sample_of(problem: str, n: int, pairs: int, number: int) -> Iterator[tuple]:
     """The results of one data set."""
-    rng = np.random.default_rng([n, KINDS.index(kind), number, pairs])
-    X, y = sample(kind, n, rng)
-    some = learners(kind)[: max(NUMBERS[pairs])]
+    rng = np.random.default_rng([n, KINDS.index(problem), number, pairs])
+    X, y = sample(problem, n, rng)
+    some = learners(problem)[: max(NUMBERS[pairs])]
     options: dict[str, Any] = {"n_pairs": pairs} | ({"variance": "few"} if pairs == 10 else {})
     test = uv.TestSpec("ustatistic", fit=options)
     found = uv.compare(X, y, some, test, correction="simultaneous", rng=number)
     (label,) = found.together
-    errors = np.array(truth(kind, n))
+    errors = np.array(truth(problem, n))
     for k in NUMBERS[pairs]:
         yield k, *of_first(found.together[label], found.of_test(label), k, errors)
 
@@ -176,14 +176,11 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n", "pairs"),
-    labels=("learners",),
-    values=VALUES,
-    cells=[*product(KINDS, (60, 100), (10,)), *product(KINDS, (60, 120), (400,))],
-    sample=sample_of,
+    sample_of,
+    ("learners",),
+    [*product(KINDS, (60, 100), (10,)), *product(KINDS, (60, 120), (400,))],
     samples=500,
+    values=VALUES,
     table=table,
 )
 
