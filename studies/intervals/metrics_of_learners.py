@@ -55,24 +55,19 @@ def truths(name: str, n: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     parts: dict[str, list[np.ndarray]] = {metric: [] for metric in METRICS[kind_of(name)]}
     for _ in range(n_blocks):
         size = min(BLOCK, problem.n_population)
-        rows, orders = (
-            problem.draw(rng, size),
-            [rng.permutation(size) for _ in range(SETS_OF_BLOCK)],
-        )
+        rows = problem.draw(rng, size)
+        orders = [rng.permutation(size) for _ in range(SETS_OF_BLOCK)]
         losses = losses_of(problem, rows, [(order[:g], order[g:]) for order in orders], seed=0)
         for metric, means in parts.items():
             about = losses.about(metric)
             means.append(parts_where_tested(about).means(about.function_of_means, [0, 1]))
     found = {}
-    for metric, means in parts.items():
-        function = losses.about(metric).function_of_means
-
-        def values(means: np.ndarray, function=function) -> np.ndarray:
-            return np.array([function.value_and_gradient(each)[0] for each in means.mean(axis=0)])
-
-        left_out = np.array([values(np.delete(means, block, axis=0)) for block in range(n_blocks)])
-        of_targets = np.array([left_out[:, 0], left_out[:, 0] - left_out[:, 1]])
-        found[metric] = values(np.array(means)), np.sqrt((n_blocks - 1) * of_targets.var(axis=1))
+    for metric, of_blocks in parts.items():
+        values, means = losses.about(metric).function_of_means.values, np.array(of_blocks)
+        # Without each block in turn.
+        first, other = values((means.sum(axis=0) - means) / (n_blocks - 1)).T
+        variances = (n_blocks - 1) * np.array([first.var(), (first - other).var()])
+        found[metric] = values(means.mean(axis=0)), np.sqrt(variances)
     return found
 
 
