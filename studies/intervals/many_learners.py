@@ -15,7 +15,6 @@ Bonferroni's intervals.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -25,7 +24,6 @@ from scipy import stats
 
 import ucvtest as uv
 from studies.coverage import Study, kept
-from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.simultaneous import MultivariateT
 
@@ -37,24 +35,7 @@ KINDS = ("equal", "one better", "all different")
 N_DRAWS, N_TRUTH = 10_000, 12
 
 
-@dataclass(frozen=True)
-class BlockDiscriminant(LinearDiscriminant):
-    """Linear discriminant analysis on two of the features."""
-
-    start: int = 0
-
-    @property
-    def name(self) -> str:
-        """The features that it looks at."""
-        return f"block {self.start // 2}"
-
-    def prepare(self, sample):
-        """Leave out the other features."""
-        columns = sample.matrix[:, self.start : self.start + 2]
-        return super().prepare(replace(sample, features=columns))
-
-
-BLOCKS = [BlockDiscriminant(start=2 * block) for block in range(10)]
+BLOCKS = [uv.learners.on_columns("lda", [k, k + 1]) for k in range(0, 20, 2)]
 DIFFERENT = [
     "lda",
     "nearest_centroid",
