@@ -7,10 +7,12 @@ studies ask how often intervals contain true values; their tables are made here 
 
 import argparse
 import csv
+import inspect
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -49,43 +51,51 @@ class Study:
 
     Parameters
     ----------
-    script : str
-        The file of the script. Tables are kept next to it, rows in the folder `build`.
-    doc : str
-        What the script is about; --help shows its first line.
-    keys : tuple of str
-        The names of the values of a cell.
+    sample : callable
+        Takes the values of a cell, by the names that the table has for them, and the number of a
+        sample. Yields rows: labels and numbers.
     labels : tuple of str
         The names of what tells the rows of a sample apart.
-    cells : sequence of tuple
+    cells : iterable of tuple
         All cells, the cheapest first: --quick draws one sample of it.
-    sample : callable
-        Takes the values of a cell and the number of a sample, and yields rows: labels and numbers.
     samples : int
         Of each cell.
+    more : mapping
+        Numbers of a row behind those of its interval, and what pandas makes of them for the table.
     values : tuple of str
-        The names of the numbers in a row.
+        The names of the numbers in a row that has no interval.
     table : callable, optional
         Makes the table from the rows; without one, `coverage` of keys and labels does.
     short : callable, optional
         Makes a second table from the first, which is kept as "..._in_short".
+    script : str, optional
+        The file next to which tables are kept, if it is another one than that of `sample`.
     """
 
-    script: str
-    doc: str
-    keys: tuple[str, ...]
-    labels: tuple[str, ...]
-    cells: Sequence[tuple]
     sample: Callable[..., Iterable[tuple]]
+    labels: tuple[str, ...]
+    cells: Iterable[tuple]
     samples: int
+    more: Mapping[str, str] = field(default_factory=dict)
     values: tuple[str, ...] = ENDS
     table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     short: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    script: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", list(self.cells))
+        object.__setattr__(self, "values", (*self.values, *self.more))
 
     @property
     def path(self) -> Path:
         """The file of the table."""
-        return Path(self.script).with_suffix(".csv")
+        return Path(self.script or inspect.getfile(self.sample)).with_suffix(".csv")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the values of a cell."""
+        *keys, _ = inspect.signature(self.sample).parameters
+        return tuple(keys)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -102,7 +112,16 @@ class Study:
 
     def table_of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The table of these rows."""
-        return self.table(rows) if self.table else coverage(rows, [*self.keys, *self.labels])
+        return self.table(rows) if self.table else self.covered(rows)
+
+    def covered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The table of intervals by cell and labels, with what there is more."""
+        keys = [*self.keys, *self.labels]
+        table = coverage(rows, keys)
+        if not self.more:
+            return table
+        more = rows.groupby(keys, sort=False).agg(dict(self.more))
+        return table.join(more.round(4), on=keys)
 
     def collect(self, path: Path, numbers: range, seconds: float) -> None:
         """Add rows until all samples are there, or the time is up."""
@@ -111,7 +130,8 @@ class Study:
 
     def main(self) -> None:
         """Go on with the samples and print the table; `--table` keeps it instead."""
-        parser = argparse.ArgumentParser(description=self.doc.splitlines()[0])
+        script = sys.modules["__main__"]
+        parser = argparse.ArgumentParser(description=str(script.__doc__).splitlines()[0])
         rows = Path("build", self.path.name)
         parser.add_argument("--rows", type=Path, default=rows, help="the file of the rows")
         parser.add_argument("--samples", type=int, default=self.samples, help="of each cell")

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from studies.benchmarks import (
-    designs,
     first_call,
     lasso,
     learners,
@@ -125,20 +124,6 @@ def growth(quick: bool) -> str:
     )
 
 
-def splits(quick: bool) -> str:
-    if quick:
-        rows = [("60", "12", "1", "1.0", "1.0")]
-    else:
-        rows = [(*row[:3], *row[-2:]) for row in designs.measure(quick)]
-    return (
-        "Several learning sets can be drawn from each half of a random split. The table shows how "
-        "many times as many fits and seconds a single set from each half needs, for the same "
-        "Monte-Carlo error of the unbiased variance (`studies/benchmarks/designs.py`). The "
-        "default is 8 if learning sets are at most n/3, otherwise 4:\n\n"
-        + table(("n", "g", "sets", "fits", "seconds"), rows)
-    )
-
-
 PARTS: dict[str, Callable[[bool], str]] = {
     "fits": fits,
     "whole": whole,
@@ -146,7 +131,6 @@ PARTS: dict[str, Callable[[bool], str]] = {
     "lasso": lassos,
     "first": first,
     "growth": growth,
-    "splits": splits,
 }
 
 

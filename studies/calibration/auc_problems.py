@@ -5,28 +5,17 @@ a learner on each half. Equal learners of unequal strength at every learning-set
 so, but for classes that no feature tells apart.
 """
 
-from typing import Any
-
 import numpy as np
 
-from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem, makers, normal_classes
-
-HALVES = ((0, 1), (2, 3))
-
-
-def _both_labels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every point with both labels: each rule has an AUC of a half."""
-    return np.concatenate([X, X]), np.repeat([0, 1], len(X))
-
-
-def _halves_exchanged(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each point also with its two halves exchanged: neither half is better, exactly."""
-    return np.concatenate([X, X[:, [2, 3, 0, 1]]]), np.concatenate([y, y])
-
-
-def _on_halves(learner: str) -> tuple[Any, Any]:
-    return on_columns(learner, HALVES[0]), on_columns(learner, HALVES[1])
+from studies.calibration.problem import (
+    SEED,
+    SIMULATED,
+    Problem,
+    both_labels,
+    equally_good,
+    makers,
+    normal_classes,
+)
 
 
 def null_2() -> Problem:
@@ -34,7 +23,7 @@ def null_2() -> Problem:
     return Problem(
         "null_2",
         "labels independent of two normal features; LDA against nearest centroid",
-        *_both_labels(X),
+        *both_labels(X),
         ("lda", "nearest_centroid"),
         loss="auc",
         equal=True,
@@ -47,7 +36,7 @@ def null_20() -> Problem:
     return Problem(
         "null_20",
         "labels independent of 20 normal features; naive Bayes against nearest centroid",
-        *_both_labels(X),
+        *both_labels(X),
         ("gaussian_nb", "nearest_centroid"),
         loss="auc",
         equal=True,
@@ -62,8 +51,7 @@ def _equal(name: str, number: int, shift: float, words: str) -> Problem:
     return Problem(
         name,
         f"four normal features, {words}; LDA on two of them against the other two, equally good",
-        *_halves_exchanged(X, y),
-        _on_halves("lda"),
+        *equally_good("lda", X, y),
         loss="auc",
         equal=True,
         auc=True,
@@ -145,8 +133,7 @@ def held_equal() -> Problem:
         "held_equal",
         "classes 30:70, four Laplace features; naive Bayes on two of them against the other two, "
         "equally good",
-        *_halves_exchanged(X, y),
-        _on_halves("gaussian_nb"),
+        *equally_good("gaussian_nb", X, y),
         loss="auc",
         equal=True,
         auc=True,

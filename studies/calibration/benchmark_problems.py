@@ -14,8 +14,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem, makers
+from studies.calibration.problem import SEED, SIMULATED, Problem, equally_good, makers
 
 FEWER = 4000
 """Observations of populations with many features."""
@@ -56,14 +55,11 @@ def equal_squared() -> Problem:
     rng = np.random.default_rng([SEED, 204])
     X = rng.normal(size=(SIMULATED // 2, 4))
     y = X @ np.full(4, 0.4) + rng.exponential(size=len(X)) - 1
-    # Each point also with its two halves exchanged: neither half is better, exactly.
     return Problem(
         "equal_squared",
         "four features, exponential noise, squared loss; ridge on two of them against the other "
         "two, equally good",
-        np.concatenate([X, X[:, [2, 3, 0, 1]]]),
-        np.concatenate([y, y]),
-        (on_columns("ridge:5", (0, 1)), on_columns("ridge:5", (2, 3))),
+        *equally_good("ridge:5", X, y),
         loss="squared",
         equal=True,
     )

@@ -4,11 +4,12 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
-from studies.calibration.columns import on_columns
 from studies.calibration.problem import (
     SEED,
     SIMULATED,
     Problem,
+    both_labels,
+    equally_good,
     makers,
     normal_classes,
     read_data,
@@ -19,32 +20,17 @@ from studies.calibration.problem import (
 def no_signal() -> Problem:
     rng = np.random.default_rng([SEED, 1])
     X = rng.normal(size=(SIMULATED // 2, 4)) * [1, 2, 1, 1]
-    # Every point with both labels: each rule errs in half of the cases, exactly.
-    return Problem(
-        "no_signal",
-        "labels independent of four normal features; LDA against nearest centroid",
-        np.concatenate([X, X]),
-        np.repeat([0, 1], len(X)),
-        ("lda", "nearest_centroid"),
-        equal=True,
-        no_signal=True,
-    )
+    words = "labels independent of four normal features; LDA against nearest centroid"
+    learners = ("lda", "nearest_centroid")
+    return Problem("no_signal", words, *both_labels(X), learners, equal=True, no_signal=True)
 
 
 def equal_learners() -> Problem:
     rng = np.random.default_rng([SEED, 2])
     y = rng.integers(0, 2, SIMULATED // 2)
     X = rng.normal(size=(len(y), 4)) + 0.8 * y[:, None]
-    # Each point also with its two halves exchanged: neither half is better, exactly.
-    return Problem(
-        "equal",
-        "four normal features; least squares on two of them against the other two, equally good",
-        np.concatenate([X, X[:, [2, 3, 0, 1]]]),
-        np.concatenate([y, y]),
-        (on_columns("ridge:0", (0, 1)), on_columns("ridge:0", (2, 3))),
-        equal=True,
-        small=True,
-    )
+    words = "four normal features; least squares on two of them against the other two, equally good"
+    return Problem("equal", words, *equally_good("ridge:0", X, y), equal=True, small=True)
 
 
 def weak() -> Problem:
@@ -61,15 +47,10 @@ def weak_2() -> Problem:
 
 def no_signal_2() -> Problem:
     X = np.random.default_rng([SEED, 13]).normal(size=(SIMULATED // 2, 2))
-    return Problem(
-        "no_signal_2",
-        "labels independent of two normal features; naive Bayes against three nearest neighbours",
-        np.concatenate([X, X]),
-        np.repeat([0, 1], len(X)),
-        ("gaussian_nb", "knn:3"),
-        equal=True,
-        small=True,
-    )
+    about = "labels independent of two normal features"
+    words = f"{about}; naive Bayes against three nearest neighbours"
+    learners = ("gaussian_nb", "knn:3")
+    return Problem("no_signal_2", words, *both_labels(X), learners, equal=True, small=True)
 
 
 def medium() -> Problem:

@@ -6,8 +6,7 @@ nothing before that decision.
 
 import numpy as np
 
-from studies.calibration.columns import on_columns
-from studies.calibration.problem import SEED, SIMULATED, Problem, makers, read_data
+from studies.calibration.problem import SEED, SIMULATED, Problem, equally_good, makers, read_data
 
 SPAM_COLUMNS = (51, 52, 54, 55, 15, 20, 24)
 
@@ -24,14 +23,11 @@ def held_tails() -> Problem:
     rng = np.random.default_rng([SEED, 301])
     y = (rng.random(SIMULATED // 2) < 0.35).astype(int)
     X = rng.standard_t(3, size=(len(y), 6)) + 0.6 * y[:, None]
-    # Each point also with its two halves exchanged: neither half is better, exactly.
     return Problem(
         "held_tails",
         "classes 35:65, six features with three degrees of freedom; LDA on three of them against "
         "the other three, equally good",
-        np.concatenate([X, X[:, [3, 4, 5, 0, 1, 2]]]),
-        np.concatenate([y, y]),
-        (on_columns("lda", (0, 1, 2)), on_columns("lda", (3, 4, 5))),
+        *equally_good("lda", X, y),
         equal=True,
         held_out=True,
     )

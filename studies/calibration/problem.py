@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+import ucvtest as uv
 from studies.data import data_set
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 
@@ -120,7 +121,7 @@ class Problem:
 
     @property
     def _jitted(self) -> bool:
-        return all(isinstance(learner, JittedLearner) for learner in self.fitted)
+        return all(learner.backend == "jax" for learner in self.fitted)
 
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Numbers of the observations of one sample."""
@@ -158,6 +159,24 @@ def normal_classes(
     means, deviations = np.broadcast_arrays(np.asarray(means, dtype=float), deviations)
     y = (rng.random(SIMULATED) < share).astype(int)
     return rng.normal(size=(SIMULATED, len(means))) * deviations + means * y[:, None], y
+
+
+def both_labels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every point with both labels: each rule errs in half of the cases, and has an AUC of .5."""
+    return np.concatenate([X, X]), np.repeat([0, 1], len(X))
+
+
+def equally_good(
+    learner: str, X: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, tuple[Learner, Learner]]:
+    """Each point also with its two halves exchanged, and a learner on each half.
+
+    Neither half is better, exactly.
+    """
+    halves = np.split(np.arange(X.shape[1]), 2)
+    exchanged = X[:, np.concatenate(halves[::-1])]
+    learners = (uv.learners.on_columns(learner, half.tolist()) for half in halves)
+    return np.concatenate([X, exchanged]), np.concatenate([y, y]), tuple(learners)
 
 
 def read_data(name: str) -> tuple[np.ndarray, np.ndarray]:

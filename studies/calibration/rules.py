@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from studies.calibration.problem import Problem
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 
 CELLS = 1_000_000
 """Predictions that are in memory at a time."""
@@ -32,6 +32,8 @@ class PopulationRules:
         self._learner = learner
         self._members = members
         self._classes = problem.sample.n_classes
+        # Of a learner on some columns, that of the learner inside.
+        self._cut = getattr(getattr(learner, "inner", learner), "cut", None)
 
     def risks(self, learning: np.ndarray) -> np.ndarray:
         """Mean loss of each rule over the population without its learning set, (R,)."""
@@ -74,13 +76,13 @@ class PopulationRules:
     def _predictions(self, learning: np.ndarray, output: str) -> np.ndarray:
         """Of every rule for everybody, (R, N)."""
         name = self._learner.name
-        if not isinstance(self._learner, JittedLearner):
+        if self._learner.backend != "jax":
             return self._by_fitting(learning, output)
         if name.startswith("knn"):
             return self._by_neighbours(learning, output)
         scores = self._by_probes(learning, squares=name.startswith("gaussian_nb"))
         if output == "label":
-            return scores > self._learner.cut
+            return scores > self._cut
         return expit(scores) if output == "probability" else scores
 
     def _by_fitting(self, learning: np.ndarray, output: str) -> np.ndarray:
@@ -122,8 +124,8 @@ class PopulationRules:
             labels = self._problem.sample.target[self._members]
             n_positive = (learning * labels).sum(axis=1)
             # A learning set with one class is not fitted: the rule predicts that class.
-            scores[n_positive == 0] = self._learner.cut - 1
-            scores[n_positive == learning.sum(axis=1)] = self._learner.cut + 1
+            scores[n_positive == 0] = self._cut - 1
+            scores[n_positive == learning.sum(axis=1)] = self._cut + 1
         return scores
 
     def _by_neighbours(self, learning: np.ndarray, output: str) -> np.ndarray:

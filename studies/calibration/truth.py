@@ -15,7 +15,7 @@ from studies.calibration.plan import MANY_FEATURES
 from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import PopulationRules, population_rules
 from studies.coverage import written
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 
 BLOCK, MANY_BLOCK = 2000, 500
 """Observations drawn at a time for the learning sets; fewer where there are many features."""
@@ -153,7 +153,7 @@ def _means(judged: list[np.ndarray]) -> dict[str, float]:
 
 def _one_by_one(learner: Learner) -> bool:
     """Whether many learning sets of one large sample are as slow as many samples."""
-    return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
+    return learner.backend != "jax" or learner.name.startswith("knn")
 
 
 def true_values_of_cells(

@@ -64,15 +64,8 @@ def sample(clusters: int, correlation: float, number: int) -> Iterator[tuple]:
             yield *key, grouped, *answer(truth(correlation)[key], result)
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("clusters", "correlation"),
-    labels=("test", "learners", "weight", "grouped"),
-    cells=list(product(N_CLUSTERS, CORRELATIONS)),
-    sample=sample,
-    samples=300,
-)
+LABELS = ("test", "learners", "weight", "grouped")
+STUDY = Study(sample, LABELS, product(N_CLUSTERS, CORRELATIONS), 300)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -16,10 +16,9 @@ from contextlib import suppress
 from itertools import product
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
-from studies.coverage import ENDS, Study, answer, coverage, kept
+from studies.coverage import Study, answer, kept
 
 LEARNERS = ("lda", "gaussian_nb", "knn:5")
 CUT = np.array([0.0, 0.0, 0.5])
@@ -113,50 +112,35 @@ def learnt_from(name: str, n_clusters: int) -> int:
     return n_clusters * part // whole - (name == "ustatistic")
 
 
-def sample(name: str, loss: str, n_clusters: int, correlation: float, number: int):
+def sample(test: str, loss: str, clusters: int, correlation: float, number: int):
     """The answers to all questions, with clusters and, for some samples, without."""
-    truth = true_values(learnt_from(name, n_clusters), correlation)
+    truth = true_values(learnt_from(test, clusters), correlation)
     X, y, index = draw(
-        np.random.default_rng([n_clusters, int(100 * correlation), 1, number]),
-        n_clusters,
+        np.random.default_rng([clusters, int(100 * correlation), 1, number]),
+        clusters,
         correlation,
     )
-    test, options = TESTS[name]
-    size = round(len(y) * learnt_from(name, n_clusters) / n_clusters)
+    cls, options = TESTS[test]
+    size = round(len(y) * learnt_from(test, clusters) / clusters)
     for grouped in (True, False) if number % BY_ROW[loss] == 0 else (True,):
         chosen = {
             "ustatistic": {"loss": loss} | ({} if grouped else {"learn_size": size}),
             "corrected_t": {"loss": loss},
             "influence": {"metric": "auc" if loss == "auc" else "error"},
-        }[name.split(",")[0]] | ({"n_folds": 2} if "halves" in name else {})
+        }[test.split(",")[0]] | ({"n_folds": 2} if "halves" in test else {})
         for first, other in QUESTIONS:
             values = truth[loss, grouped, first] - (truth[loss, grouped, other] if other else 0)
             numbers = (values.mean(), np.nan, np.nan, np.nan)
             # Test sets of one class have no AUC.
             with suppress(ValueError):
-                made = test(X, y, first, other, groups=index if grouped else None, **chosen)
+                made = cls(X, y, first, other, groups=index if grouped else None, **chosen)
                 numbers = answer(values.mean(), made.fit(rng=number, **options))
             words = first if other is None else f"{first} - {other}"
             yield words, grouped, *numbers, values.std(ddof=1) / np.sqrt(POOLS)
 
 
-def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage, and the error of true values."""
-    keys = [*STUDY.keys, *STUDY.labels]
-    return coverage(rows, keys).join(rows.groupby(keys)["truth_se"].first(), on=keys)
-
-
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("test", "loss", "clusters", "correlation"),
-    labels=("learners", "grouped"),
-    values=(*ENDS, "truth_se"),
-    cells=list(product(TESTS, LOSSES, N_CLUSTERS, CORRELATIONS)),
-    sample=sample,
-    samples=300,
-    table=table,
-)
+CELLS = product(TESTS, LOSSES, N_CLUSTERS, CORRELATIONS)
+STUDY = Study(sample, ("learners", "grouped"), CELLS, 300, more={"truth_se": "first"})
 
 if __name__ == "__main__":
     STUDY.main()

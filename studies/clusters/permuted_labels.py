@@ -86,17 +86,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     return shares.assign(mc_se=mc_se(shares["rejected"], shares["samples"]).round(2)).reset_index()
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=(),
-    labels=("test",),
-    values=("pvalue",),
-    cells=[()],
-    sample=sample,
-    samples=1000,
-    table=table,
-)
+STUDY = Study(sample, ("test",), [()], 1000, values=("pvalue",), table=table)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -14,10 +14,9 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
-from studies.coverage import ENDS, Study, answer, coverage
+from studies.coverage import Study, answer
 
 LEARNERS = ("lda", "knn:5")
 N_OBS, SHARES = (30, 60), (0.5, 0.15)
@@ -52,11 +51,11 @@ def true_values(n_learnt: int, share: float) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
-def sample(n_obs: int, share: float, number: int) -> Iterator[tuple]:
+def sample(n: int, share: float, number: int) -> Iterator[tuple]:
     """The answer of each test to each question, with each kind of folds."""
-    X, y = draw(np.random.default_rng([n_obs, int(100 * share), number]), n_obs, share)
+    X, y = draw(np.random.default_rng([n, int(100 * share), number]), n, share)
     for name, (test, design, options, part) in TESTS.items():
-        first, second = true_values(round(n_obs * part), share)
+        first, second = true_values(round(n * part), share)
         for stratify in (False, True):
             for other, truth in ((None, first), (LEARNERS[1], first - second)):
                 folds = design(**options, stratify=stratify)
@@ -66,23 +65,8 @@ def sample(n_obs: int, share: float, number: int) -> Iterator[tuple]:
                 yield name, words, stratify, *answer(truth, result), failed
 
 
-def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage, and samples with fits that failed."""
-    keys = [*STUDY.keys, *STUDY.labels]
-    return coverage(rows, keys).join(rows.groupby(keys)["failed"].sum(), on=keys)
-
-
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("n", "share"),
-    labels=("test", "learners", "stratify"),
-    values=(*ENDS, "failed"),
-    cells=list(product(N_OBS, SHARES)),
-    sample=sample,
-    samples=200,
-    table=table,
-)
+LABELS = ("test", "learners", "stratify")
+STUDY = Study(sample, LABELS, product(N_OBS, SHARES), 200, more={"failed": "sum"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -28,15 +28,8 @@ def sample(auc: float, positive: int, negative: int, number: int) -> Iterator[tu
         yield interval, *answer(auc, test.fit(interval=interval))
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("auc", "positive", "negative"),
-    labels=("interval",),
-    cells=[(auc, *sizes) for auc, sizes in product(AUCS, SIZES)],
-    sample=sample,
-    samples=2000,
-)
+CELLS = [(auc, *sizes) for auc, sizes in product(AUCS, SIZES)]
+STUDY = Study(sample, ("interval",), CELLS, 2000)
 
 if __name__ == "__main__":
     STUDY.main()

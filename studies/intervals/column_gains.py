@@ -279,41 +279,41 @@ def true_gains(name: str, n: int, share: str) -> dict[str, float]:
     return {block: float(sign * (np.mean(values) - start)) for block, values in means.items()}
 
 
-def sample(name: str, n: int, number: int) -> Iterator[tuple]:
+def sample(problem: str, n_obs: int, number: int) -> Iterator[tuple]:
     """What `uv.columns` and its competitors say of a sample."""
-    problem = CELLS[name].of(n)
-    rng = np.random.default_rng([7, n, number, *map(ord, name)])
-    X, y = problem.draw(rng, n)
-    groups, seed = groups_of(problem, n), int(rng.integers(2**31))
-    blocks = problem.blocks
-    truth = true_gains(name, n, "half")
+    case = CELLS[problem].of(n_obs)
+    rng = np.random.default_rng([7, n_obs, number, *map(ord, problem)])
+    X, y = case.draw(rng, n_obs)
+    groups, seed = groups_of(case, n_obs), int(rng.integers(2**31))
+    blocks = case.blocks
+    truth = true_gains(problem, n_obs, "half")
     several = [{**blocks}]
-    if name == "pair_lda":
+    if problem == "pair_lda":
         # Blocks must not overlap.
         several = [{k: v for k, v in blocks.items() if len(v) == 1}, {"x0+x1": [0, 1]}]
     for some in several:
         found = uv.columns(
-            *(X, y, problem.learner, some, problem.base), **problem.asked, groups=groups, rng=seed
+            *(X, y, case.learner, some, case.base), **case.asked, groups=groups, rng=seed
         )
         method = "many" if found.n_fits // (1 + len(some)) > 100 else "few"
         rows = zip(found.frame.itertuples(), found.results.values(), strict=True)
         for row, result in rows:
             alone = sorted(found.sign * limit for limit in result.conf_int())
             yield (
-                *(method, row.block, kind(problem, row.block)),
+                *(method, row.block, kind(case, row.block)),
                 *(truth[row.block], row.gain, *alone, row.conf_low, row.conf_high),
             )
-    if not problem.cheap:
+    if not case.cheap:
         return
-    truth = true_gains(name, n, "nine")
+    truth = true_gains(problem, n_obs, "nine")
     folds = {
         "corrected t, 10 x 10": uv.TestSpec("corrected_t", {"design": uv.designs.KFold(10, 10)}),
         "naive t, 10 folds": uv.TestSpec("naive_t", {"design": uv.designs.KFold(10)}),
     }
     try:
         compared = uv.compare(
-            *(X, y, problem.learners(X.shape[1]), folds),
-            **problem.asked,
+            *(X, y, case.learners(X.shape[1]), folds),
+            **case.asked,
             groups=groups,
             baseline=0,
             correction=None,
@@ -327,7 +327,7 @@ def sample(name: str, n: int, number: int) -> Iterator[tuple]:
         sign = found.sign * (-1 if first == "start" else 1)
         of_all = 0.05 / len(blocks)
         yield (
-            *(method, block, kind(problem, block)),
+            *(method, block, kind(case, block)),
             *(truth[block], sign * result.estimate),
             *sorted(sign * limit for limit in result.conf_int()),
             *sorted(sign * limit for limit in result.conf_int(of_all)),
@@ -394,14 +394,11 @@ def short(table: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n_obs"),
-    labels=("method", "block", "kind"),
-    values=VALUES,
-    cells=[(name, n) for name, cell in CELLS.items() for n in cell.sizes],
-    sample=sample,
+    sample,
+    ("method", "block", "kind"),
+    [(name, n) for name, cell in CELLS.items() for n in cell.sizes],
     samples=150,
+    values=VALUES,
     table=table,
     short=short,
 )

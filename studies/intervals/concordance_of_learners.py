@@ -111,15 +111,15 @@ def truths_of_learning(name: str, censoring: str, n: int) -> tuple[float, float]
     return truths(name, censoring, np.array(rules))
 
 
-def sample(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
+def sample(problem: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
     """What the tests say of one sample."""
-    rng = np.random.default_rng([number, n, *name.encode(), *censoring.encode()])
-    x, y = PROBLEMS[name].sample(rng, n, censoring)
+    rng = np.random.default_rng([number, n, *problem.encode(), *censoring.encode()])
+    x, y = PROBLEMS[problem].sample(rng, n, censoring)
     learners = {"cox": LEARNER, "first": first_feature}
     losses = uv.evaluate(learners, x, y, uv.designs.KFold(FOLDS), metric=METRIC, rng=number)
-    truth, test = truths(name, censoring, rules_of(losses, x)), uv.CrossValidationWaldTest
+    truth, test = truths(problem, censoring, rules_of(losses, x)), uv.CrossValidationWaldTest
     yield from (("folds", *row) for row in one_and_difference(test, losses, truth))
-    truth = truths_of_learning(name, censoring, n)
+    truth = truths_of_learning(problem, censoring, n)
     for words, pairs in PAIRS.items():
         design = uv.designs.DisjointSets(n // 2 - 1, pairs, n_sets=1)
         losses = uv.evaluate(learners, x, y, design, metric=METRIC, rng=number)
@@ -129,12 +129,9 @@ def sample(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "censoring", "n"),
-    labels=("test", "target"),
-    cells=list(product(PROBLEMS, CENSORING, SIZES)),
-    sample=sample,
+    sample,
+    ("test", "target"),
+    product(PROBLEMS, CENSORING, SIZES),
     samples=200,
     short=partial(in_short, keys=("test", "target", "n", "censoring")),
 )

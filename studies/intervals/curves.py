@@ -240,22 +240,22 @@ def held(
     }
 
 
-def sample(name: str, number: int) -> Iterator[tuple]:
+def sample(problem: str, number: int) -> Iterator[tuple]:
     """What one sample says of each curve."""
-    problem = PROBLEMS[name]
-    drawn = draw(problem, np.random.default_rng([number, problem.n_obs, problem.n_groups]))
+    case = PROBLEMS[problem]
+    drawn = draw(case, np.random.default_rng([number, case.n_obs, case.n_groups]))
     for make in (uv.curves.roc, uv.curves.precision_recall, uv.curves.decision):
         options = {} if make is uv.curves.decision else {"thresholds": FEW}
         curve = drawn.curve(make, "a", "b", **options)
         for target in ("a", "difference"):
-            numbers = held(curve, target, problem.share, drawn.tails)
+            numbers = held(curve, target, case.share, drawn.tails)
             if options and target == "a":
                 # The whole curve of one rule, at all scores that occur.
-                whole = held(drawn.curve(make, "a"), "a", problem.share, drawn.tails)
+                whole = held(drawn.curve(make, "a"), "a", case.share, drawn.tails)
                 numbers |= {key: whole[key] for key in ("all", "width_all")}
             yield curve.kind, target, *(numbers[key] for key in VALUES)
     curve = drawn.curve(uv.curves.calibration, "a")
-    numbers = held(curve, "a", problem.share, drawn.tails)
+    numbers = held(curve, "a", case.share, drawn.tails)
     yield curve.kind, "a", *(numbers[key] for key in VALUES)
 
 
@@ -284,15 +284,7 @@ def on_the_page(table: pd.DataFrame) -> str:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem",),
-    labels=("curve", "target"),
-    values=VALUES,
-    cells=[(name,) for name in PROBLEMS],
-    sample=sample,
-    samples=250,
-    table=table,
+    sample, ("curve", "target"), [(name,) for name in PROBLEMS], 250, values=VALUES, table=table
 )
 
 if __name__ == "__main__":

@@ -67,16 +67,8 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     return of_these.assign(of_the_learner=coverage(expected, cell)["coverage"])
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("n", "auc", "folds", "repeats"),
-    labels=("test", "target"),
-    cells=list(product((40, 100), DISTANCES, (5, 10), (1, 5))),
-    sample=sample,
-    samples=1000,
-    table=table,
-)
+CELLS = product((40, 100), DISTANCES, (5, 10), (1, 5))
+STUDY = Study(sample, ("test", "target"), CELLS, 1000, table=table)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -34,7 +34,6 @@ class FewFits:
     """
 
     script: str
-    doc: str
     chosen: Callable[[Problem], bool]
     losses: Callable[[SampleRun], uv.Losses]
     full: str
@@ -57,17 +56,17 @@ class FewFits:
         rows = self.known[self.known["procedure"] == self.full]
         return rows.set_index(["problem", "n_obs", "target"])
 
-    def sample(self, name: str, n_obs: int, number: int) -> Iterator[tuple]:
+    def sample(self, problem: str, n_obs: int, number: int) -> Iterator[tuple]:
         """What every budget says of a sample; no learner accepts a single class."""
-        run = SampleRun(self.problems[name], n_obs, number, within_classes=self.within_classes)
+        run = SampleRun(self.problems[problem], n_obs, number, within_classes=self.within_classes)
         if len(np.unique(run.y)) < 2:
             return
         losses = self.losses(run)
         for pairs in FEW_PAIRS:
             some = first_rows(losses, 2 * pairs)
             for target, places in TARGETS.items():
-                if (name, n_obs, target) in self.cells_of_full.index:
-                    truth = self.cells_of_full.loc[(name, n_obs, target), "truth"]
+                if (problem, n_obs, target) in self.cells_of_full.index:
+                    truth = self.cells_of_full.loc[(problem, n_obs, target), "truth"]
                     found = uv.UStatisticTest.from_losses(some, *places).fit(variance="few")
                     yield target, 2 * pairs, *answer(truth, found), found.pvalue
 
@@ -115,22 +114,19 @@ class FewFits:
             for n in sorted({*problem.sizes} & {*SIZES})
         ]
         return Study(
-            script=self.script,
-            doc=self.doc,
-            keys=("problem", "n_obs"),
-            labels=("target", "fits_of_each"),
-            values=(*ENDS, "pvalue"),
-            cells=cells,
-            sample=self.sample,
+            self.sample,
+            ("target", "fits_of_each"),
+            cells,
             samples=300,
+            values=(*ENDS, "pvalue"),
             table=self.table,
             short=self.short,
+            script=self.script,
         )
 
 
 FEW_FITS = FewFits(
     script=__file__,
-    doc=__doc__,
     chosen=lambda problem: problem.loss != "auc",
     losses=lambda run: run.pairs,
     full="ustatistic",

@@ -9,7 +9,6 @@ from studies.intervals.few_fits import FewFits
 
 FEW_FITS_AUC = FewFits(
     script=__file__,
-    doc=__doc__,
     chosen=lambda problem: problem.auc,
     losses=lambda run: run.pairs_within_classes,
     full="ustatistic_auc",

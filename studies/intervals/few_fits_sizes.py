@@ -29,18 +29,18 @@ LEAST_DIFFERENCE = 0.01
 """A true difference that is smaller is no margin."""
 
 
-def sample(name: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
+def sample(problem: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
     """What every number of pairs says of a sample of a problem."""
-    problem = problems()[name]
-    run = SampleRun(problem, n_obs, number)
+    case = problems()[problem]
+    run = SampleRun(case, n_obs, number)
     if len(np.unique(run.y)) == 1:
         return
     size = n_obs // 2 - 1 if sets == "half" else n_obs // 3
-    test = uv.UStatisticTest(run.X, run.y, *problem.learners, learn_size=size)
+    test = uv.UStatisticTest(run.X, run.y, *case.learners, learn_size=size)
     for pairs in PAIRS:
         found = test.fit(pairs, "few", rng=run.seed(f"few fits, {sets}"))
         low, high = found.conf_int(0.1)
-        yield 2 * pairs, *answer(truth(name, n_obs, sets), found), max(-low, high)
+        yield 2 * pairs, *answer(truth(problem, n_obs, sets), found), max(-low, high)
 
 
 def truth(problem: str, n_obs: int, sets: str) -> float:
@@ -80,20 +80,17 @@ def short(table: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n_obs", "sets"),
-    labels=("fits_of_each",),
-    values=(*ENDS, "margin"),
-    cells=[
+    sample,
+    ("fits_of_each",),
+    [
         (name, n, sets)
         for names, sizes, several in CELLS.values()
         for name in names
         for n in sizes
         for sets in several
     ],
-    sample=sample,
     samples=200,
+    values=(*ENDS, "margin"),
     table=table,
     short=short,
 )

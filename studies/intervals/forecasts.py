@@ -29,15 +29,7 @@ def sample(n: int, number: int) -> Iterator[tuple]:
     yield f"blocks of {BLOCK}", *answer(0, uv.HoldOutTest.from_losses(grouped).fit())
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("n",),
-    labels=("variance",),
-    cells=[(n,) for n in SIZES],
-    sample=sample,
-    samples=2000,
-)
+STUDY = Study(sample, ("variance",), [(n,) for n in SIZES], 2000)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -15,7 +15,6 @@ Bonferroni's intervals.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -25,7 +24,6 @@ from scipy import stats
 
 import ucvtest as uv
 from studies.coverage import Study, kept
-from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.simultaneous import MultivariateT
 
@@ -37,24 +35,7 @@ KINDS = ("equal", "one better", "all different")
 N_DRAWS, N_TRUTH = 10_000, 12
 
 
-@dataclass(frozen=True)
-class BlockDiscriminant(LinearDiscriminant):
-    """Linear discriminant analysis on two of the features."""
-
-    start: int = 0
-
-    @property
-    def name(self) -> str:
-        """The features that it looks at."""
-        return f"block {self.start // 2}"
-
-    def prepare(self, sample):
-        """Leave out the other features."""
-        columns = sample.matrix[:, self.start : self.start + 2]
-        return super().prepare(replace(sample, features=columns))
-
-
-BLOCKS = [BlockDiscriminant(start=2 * block) for block in range(10)]
+BLOCKS = [uv.learners.on_columns("lda", [k, k + 1]) for k in range(0, 20, 2)]
 DIFFERENT = [
     "lda",
     "nearest_centroid",
@@ -108,16 +89,16 @@ def truth(kind: str, n: int, n_samples: int = N_TRUTH) -> list[float]:
     return means.tolist()
 
 
-def sample_of(kind: str, n: int, pairs: int, number: int) -> Iterator[tuple]:
+def sample_of(problem: str, n: int, pairs: int, number: int) -> Iterator[tuple]:
     """The results of one data set."""
-    rng = np.random.default_rng([n, KINDS.index(kind), number, pairs])
-    X, y = sample(kind, n, rng)
-    some = learners(kind)[: max(NUMBERS[pairs])]
+    rng = np.random.default_rng([n, KINDS.index(problem), number, pairs])
+    X, y = sample(problem, n, rng)
+    some = learners(problem)[: max(NUMBERS[pairs])]
     options: dict[str, Any] = {"n_pairs": pairs} | ({"variance": "few"} if pairs == 10 else {})
     test = uv.TestSpec("ustatistic", fit=options)
     found = uv.compare(X, y, some, test, correction="simultaneous", rng=number)
     (label,) = found.together
-    errors = np.array(truth(kind, n))
+    errors = np.array(truth(problem, n))
     for k in NUMBERS[pairs]:
         yield k, *of_first(found.together[label], found.of_test(label), k, errors)
 
@@ -176,14 +157,11 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n", "pairs"),
-    labels=("learners",),
-    values=VALUES,
-    cells=[*product(KINDS, (60, 100), (10,)), *product(KINDS, (60, 120), (400,))],
-    sample=sample_of,
+    sample_of,
+    ("learners",),
+    [*product(KINDS, (60, 100), (10,)), *product(KINDS, (60, 120), (400,))],
     samples=500,
+    values=VALUES,
     table=table,
 )
 

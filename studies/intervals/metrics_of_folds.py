@@ -67,15 +67,7 @@ def sample(problem: str, n: int, folds: int, number: int) -> Iterator[tuple]:
         yield from ((metric, *row) for row in one_and_difference(test, about, truth))
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n", "folds"),
-    labels=("metric", "target"),
-    cells=list(product(PROBLEMS, SIZES, FOLDS)),
-    sample=sample,
-    samples=400,
-)
+STUDY = Study(sample, ("metric", "target"), product(PROBLEMS, SIZES, FOLDS), 400)
 
 if __name__ == "__main__":
     STUDY.main()

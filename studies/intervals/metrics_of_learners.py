@@ -17,7 +17,7 @@ import pandas as pd
 import ucvtest as uv
 from studies.calibration.problem import Problem
 from studies.calibration.problems import problems
-from studies.coverage import ENDS, Study, coverage, in_short, kept, one_and_difference
+from studies.coverage import Study, in_short, kept, one_and_difference
 from ucvtest.losses.linearised import parts_where_tested
 
 METRICS = {"classes": ("f1", "mcc", "balanced_accuracy"), "numbers": ("r2", "rmse")}
@@ -55,24 +55,19 @@ def truths(name: str, n: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     parts: dict[str, list[np.ndarray]] = {metric: [] for metric in METRICS[kind_of(name)]}
     for _ in range(n_blocks):
         size = min(BLOCK, problem.n_population)
-        rows, orders = (
-            problem.draw(rng, size),
-            [rng.permutation(size) for _ in range(SETS_OF_BLOCK)],
-        )
+        rows = problem.draw(rng, size)
+        orders = [rng.permutation(size) for _ in range(SETS_OF_BLOCK)]
         losses = losses_of(problem, rows, [(order[:g], order[g:]) for order in orders], seed=0)
         for metric, means in parts.items():
             about = losses.about(metric)
             means.append(parts_where_tested(about).means(about.function_of_means, [0, 1]))
     found = {}
-    for metric, means in parts.items():
-        function = losses.about(metric).function_of_means
-
-        def values(means: np.ndarray, function=function) -> np.ndarray:
-            return np.array([function.value_and_gradient(each)[0] for each in means.mean(axis=0)])
-
-        left_out = np.array([values(np.delete(means, block, axis=0)) for block in range(n_blocks)])
-        of_targets = np.array([left_out[:, 0], left_out[:, 0] - left_out[:, 1]])
-        found[metric] = values(np.array(means)), np.sqrt((n_blocks - 1) * of_targets.var(axis=1))
+    for metric, of_blocks in parts.items():
+        values, means = losses.about(metric).function_of_means.values, np.array(of_blocks)
+        # Without each block in turn.
+        first, other = values((means.sum(axis=0) - means) / (n_blocks - 1)).T
+        variances = (n_blocks - 1) * np.array([first.var(), (first - other).var()])
+        found[metric] = values(means.mean(axis=0)), np.sqrt(variances)
     return found
 
 
@@ -84,18 +79,18 @@ def losses_of(problem: Problem, rows: np.ndarray, design, *, seed: int) -> uv.Lo
     return uv.evaluate(learners, X, y, design, metric=metric, rng=seed)
 
 
-def sample(name: str, n: int, number: int) -> Iterator[tuple]:
+def sample(problem: str, n: int, number: int) -> Iterator[tuple]:
     """An answer for each metric, target and number of fits; none where a class is missing."""
-    problem, kind = studied()[name], kind_of(name)
-    rows = problem.draw(np.random.default_rng([number, n, *name.encode()]), n)
-    counts = np.unique(problem.response[rows], return_counts=True)[1]
+    case, kind = studied()[problem], kind_of(problem)
+    rows = case.draw(np.random.default_rng([number, n, *problem.encode()]), n)
+    counts = np.unique(case.response[rows], return_counts=True)[1]
     if kind == "classes" and (len(counts) < 2 or counts.min() < LEAST_IN_CLASS):
         return
     for fits, pairs in PAIRS.items():
         design = uv.designs.DisjointSets(n // 2 - 1, pairs, n_sets=1)
-        losses = losses_of(problem, rows, design, seed=number)
+        losses = losses_of(case, rows, design, seed=number)
         variance = {"variance": "few" if fits == 20 else "auto"}
-        for metric, (truth, truth_se) in truths(name, n).items():
+        for metric, (truth, truth_se) in truths(problem, n).items():
             about = losses.about(metric)
             answers = one_and_difference(uv.UStatisticTest, about, truth, **variance)
             for (target, *numbers), se in zip(answers, truth_se, strict=True):
@@ -104,21 +99,17 @@ def sample(name: str, n: int, number: int) -> Iterator[tuple]:
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Coverage, the error of true values, and which problems no choice rests on."""
-    keys = [*STUDY.keys, *STUDY.labels]
-    found = coverage(rows, keys).join(rows.groupby(keys)["truth_se"].first(), on=keys)
+    found = STUDY.covered(rows)
     # Kept in the file, because some problems need data that are not part of the project.
     return found.assign(held_out=[studied()[name].held_out for name in found["problem"]])
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n"),
-    labels=("metric", "target", "fits"),
-    values=(*ENDS, "truth_se"),
-    cells=[(name, n) for n in SIZES for name, each in studied().items() if n in each.sizes],
-    sample=sample,
+    sample,
+    ("metric", "target", "fits"),
+    [(name, n) for n in SIZES for name, each in studied().items() if n in each.sizes],
     samples=50,
+    more={"truth_se": "first"},
     table=table,
     short=partial(in_short, keys=("metric", "target", "fits")),
 )

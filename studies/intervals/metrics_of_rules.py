@@ -188,15 +188,8 @@ def sample(problem: str, n: int, number: int) -> Iterator[tuple]:
             yield metric, target, round(population.least * n, 1), *numbers
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n"),
-    labels=("metric", "target", "rarest"),
-    cells=[(problem, n) for problem, population in PROBLEMS.items() for n in population.sizes],
-    sample=sample,
-    samples=1000,
-)
+CELLS = [(problem, n) for problem, population in PROBLEMS.items() for n in population.sizes]
+STUDY = Study(sample, ("metric", "target", "rarest"), CELLS, 1000)
 
 if __name__ == "__main__":
     STUDY.main()

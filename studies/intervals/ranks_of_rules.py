@@ -77,15 +77,7 @@ def sample(problem: str, n: int, number: int) -> Iterator[tuple]:
             yield metric, target, *numbers
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n"),
-    labels=("metric", "target"),
-    cells=list(product(PROBLEMS, SIZES)),
-    sample=sample,
-    samples=1000,
-)
+STUDY = Study(sample, ("metric", "target"), product(PROBLEMS, SIZES), 1000)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -61,13 +61,13 @@ def intervals(first: np.ndarray, second: np.ndarray, groups: np.ndarray) -> Iter
     yield "two", False, paired.estimate, *paired.conf_int()
 
 
-def sample(n_clusters: int, share: float, correlation: float, spread: float, number: int):
+def sample(clusters: int, share: float, correlation: float, spread: float, number: int):
     """All intervals of one sample; models that never differ leave t without ends."""
-    places = n_clusters, *(round(100 * part) for part in (share, correlation, spread)), number
+    places = clusters, *(round(100 * part) for part in (share, correlation, spread)), number
     first, second, groups = draw(
-        np.random.default_rng(places), n_clusters, share, correlation, spread
+        np.random.default_rng(places), clusters, share, correlation, spread
     )
-    worth = kish_size(np.bincount(groups)) / n_clusters
+    worth = kish_size(np.bincount(groups)) / clusters
     for name, of_one, *ends in intervals(first, second, groups):
         yield name, share if of_one else 0.0, *ends, worth
 
@@ -81,17 +81,14 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("clusters", "share", "correlation", "spread"),
-    labels=("interval",),
-    values=(*ENDS, "worth"),
-    cells=[
+    sample,
+    ("interval",),
+    [
         *((*cell, 0.0) for cell in product(N_CLUSTERS, SHARES, CORRELATIONS)),
         *((n, share, 0.3, spread) for n, share, spread in product(*UNEVEN)),
     ],
-    sample=sample,
     samples=400,
+    values=(*ENDS, "worth"),
     table=table,
 )
 

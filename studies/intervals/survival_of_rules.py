@@ -75,27 +75,20 @@ def truth(name: str, metric: str) -> tuple[float, float]:
     return first, first if problem.noise[0] == problem.noise[1] else second
 
 
-def sample(name: str, n: int, number: int) -> Iterator[tuple]:
+def sample(problem: str, n: int, number: int) -> Iterator[tuple]:
     """An answer for each metric and target; none where nothing happens."""
-    problem = PROBLEMS[name]
-    drawn = draw(problem, n, np.random.default_rng([[*PROBLEMS].index(name), n, number]))
+    case = PROBLEMS[problem]
+    drawn = draw(case, n, np.random.default_rng([[*PROBLEMS].index(problem), n, number]))
     if not drawn[1].any():
         return
     for metric in METRICS:
-        losses = losses_of(metric, drawn, drawn[-1] if problem.in_clusters else None)
-        for target, *numbers in one_and_difference(uv.HoldOutTest, losses, truth(name, metric)):
+        losses = losses_of(metric, drawn, drawn[-1] if case.in_clusters else None)
+        for target, *numbers in one_and_difference(uv.HoldOutTest, losses, truth(problem, metric)):
             yield metric, target, *numbers
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n"),
-    labels=("metric", "target"),
-    cells=[(name, n) for n, name in product(SIZES, PROBLEMS)],
-    sample=sample,
-    samples=300,
-)
+CELLS = [(name, n) for n, name in product(SIZES, PROBLEMS)]
+STUDY = Study(sample, ("metric", "target"), CELLS, 300)
 
 if __name__ == "__main__":
     STUDY.main()

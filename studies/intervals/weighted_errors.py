@@ -12,11 +12,10 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
 
 import ucvtest as uv
-from studies.coverage import ENDS, Study, coverage, one_and_difference
+from studies.coverage import Study, one_and_difference
 from ucvtest.data.groups import kish_size
 
 SIZES, SPREADS, ROWS_OF_CLUSTERS = (30, 100), (0.0, 0.5, 1.0, 1.3), 2
@@ -96,24 +95,8 @@ def sample(problem: str, n: int, spread: float, number: int) -> Iterator[tuple]:
         yield *row, worth
 
 
-def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage, and what rows are worth on average."""
-    cells = [*STUDY.keys, *STUDY.labels]
-    worth = rows.groupby(cells, sort=False)["worth"].mean().round(1)
-    return coverage(rows, cells).join(worth, on=cells)
-
-
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("problem", "n", "spread"),
-    labels=("target",),
-    values=(*ENDS, "worth"),
-    cells=list(product(PROBLEMS, SIZES, SPREADS)),
-    sample=sample,
-    samples=300,
-    table=table,
-)
+CELLS = product(PROBLEMS, SIZES, SPREADS)
+STUDY = Study(sample, ("target",), CELLS, 300, more={"worth": "mean"})
 
 if __name__ == "__main__":
     STUDY.main()

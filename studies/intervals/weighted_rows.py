@@ -56,15 +56,7 @@ def sample(n: int, test: str, both: bool, number: int) -> Iterator[tuple]:
     yield answer(true_value(size if isinstance(size, int) else round(0.9 * n), both), found)
 
 
-STUDY = Study(
-    script=__file__,
-    doc=__doc__,
-    keys=("n", "test", "both"),
-    labels=(),
-    cells=list(product(SIZES, TESTS, (False, True))),
-    sample=sample,
-    samples=400,
-)
+STUDY = Study(sample, (), product(SIZES, TESTS, (False, True)), 400)
 
 if __name__ == "__main__":
     STUDY.main()

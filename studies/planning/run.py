@@ -10,7 +10,6 @@ Simulated results are kept in a folder, so that the run continues where it was s
     python studies/planning/run.py            # about 15 minutes of a processor
     python studies/planning/run.py --quick    # one problem, for a look
     python studies/planning/run.py --table    # from earlier simulations
-    python studies/planning/run.py --why      # what pilots see, AUCs, groups and ratios
 """
 
 import argparse
@@ -29,8 +28,6 @@ from studies.planning.simulation import PILOTS, TARGETS, at_bounds, plans, repor
 from studies.planning.tables import HIGHEST, LOWEST, by_problem, ratios, table
 
 Rows = Callable[..., Iterator[dict[str, Any]]]
-
-COMMITTED = Path(__file__).parent / "planning.csv"
 
 EQUIVALENCE = ("medium", "neighbours", "unstable", "regression")
 """The last one beside the three that are asked for: squared losses, whose intervals are harder."""
@@ -53,21 +50,15 @@ def simulate(folder: Path, sizes: dict[str, int], names: Sequence[str]) -> None:
             file = folder / f"truth {problem.name} {pilot} {n}.csv"
             found = kept(file, truth, problem, pilot, n, sizes["truth"], 1)
         theta[problem.name, pilot] = float(found["estimate"].mean())
-    make_plans(folder, sizes, theta)
     for problem, pilot in cells:
+        file = folder / f"plans {problem.name} {pilot}.csv"
+        kept(file, plans, problem, pilot, theta[problem.name, pilot], sizes["pilots"], 2)
         for n in TARGETS:
             file = folder / f"default {problem.name} {pilot} {n}.csv"
             kept(file, reported, problem, pilot, n, sizes["reported"], 100)
     for name in (each for each in EQUIVALENCE if each in names):
         file = folder / f"equivalence {name}.csv"
         kept(file, at_bounds, PROBLEMS[name], theta[name, 40], sizes["equivalence"], 4)
-
-
-def make_plans(folder: Path, sizes: dict[str, int], theta: dict[tuple[str, int], float]) -> None:
-    """Plans for these true differences, as far as they are not there yet."""
-    for (name, pilot), difference in theta.items():
-        file = folder / f"plans {name} {pilot}.csv"
-        kept(file, plans, PROBLEMS[name], pilot, difference, sizes["pilots"], 2)
 
 
 def of_others(folder: Path, n_samples: int, questions: Sequence[Other] = OTHERS) -> pd.DataFrame:
@@ -112,42 +103,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few samples, for a look")
     parser.add_argument("--table", action="store_true", help="only from earlier simulations")
-    parser.add_argument(
-        "--why", action="store_true", help="only what pilots see, beside planning.csv"
-    )
     parser.add_argument("--folder", type=Path, default=Path("build/planning"))
     options = parser.parse_args()
     sizes = QUICK if options.quick else FULL
     folder, names = options.folder / ("quick" if options.quick else "full"), list(PROBLEMS)
     if options.quick:
         names = ["medium"]
-    if options.why:
-        found = pd.read_csv(COMMITTED)
-        largest = found[found["n"] == TARGETS[-1]].set_index(["problem", "pilot"])
-        make_plans(folder, sizes, largest["difference"].loc[names].to_dict())
-    else:
-        if not options.table:
-            simulate(folder, sizes, names)
-        found = table(folder, names)
-    found = found[found["problem"].isin(names)]
+    if not options.table:
+        simulate(folder, sizes, names)
+    found = table(folder, names)
     print(found.round(3).to_string(index=False))
     each = by_problem(found, folder)
     print(each.round(3).to_string(index=False))
-    for kind in (kind for kind in ("sd", "se") if kind in each):
+    for kind in ("sd", "se"):
         for use, part in each.groupby("use", sort=False):
-            held = ((part[kind] >= LOWEST) & (part[kind] <= HIGHEST)).sum()
-            within, errors = part[f"{kind}_within"].mean(), part.get("se_within_mc", pd.Series())
-            error = math.sqrt((errors**2).sum()) / len(part)
+            held = part[kind].between(LOWEST, HIGHEST).sum()
+            within = part[f"{kind}_within"].mean()
+            error = math.sqrt((part["se_within_mc"] ** 2).sum()) / len(part)
             shown = f"{within:.3f} +- {error:.3f} of pilots in 30%"
             print(f"{kind}, {use}: {held} of {len(part)} right, {shown}")
     others = of_others(folder, sizes["others"], OTHERS[:1] if options.quick else OTHERS)
     print(others.round(3).to_string(index=False))
-    tables = {"problems": each, "others": others}
-    if not options.why:
-        tables |= {"planning": found, "equivalence": sizes_at_bounds(folder)}
-        print(tables["equivalence"].round(4).to_string(index=False))
+    tables = {"problems": each, "others": others, "planning": found}
+    tables["equivalence"] = sizes_at_bounds(folder)
+    print(tables["equivalence"].round(4).to_string(index=False))
     for name, made in tables.items() if not options.quick else ():
-        made.to_csv(COMMITTED.with_name(f"{name}.csv"), index=False, float_format="%.5g")
+        made.to_csv(Path(__file__).with_name(f"{name}.csv"), index=False, float_format="%.5g")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,6 @@ from ucvtest.kernels.ustatistic.rows import Rows, Strata, blocks_for
 from ucvtest.stats.pivots import Stabilised, plus_four
 
 PILOTS, TARGETS = (40, 60), (100, 200, 400)
-SEEN = ("jackknife", "pair_effects", "mean_square", "agreement")
-"""What a plan says that its pilot saw."""
-
 SETS_OF_TRUTH, PAIRS_REPORTED = 150, 200
 """Learning sets that all samples of a size share: for estimates alone, and for standard errors."""
 
@@ -101,8 +98,7 @@ def plans(
         shared = {"loss": problem.loss, "n": TARGETS, "curve": False, "rng": sample}
         plan = uv.plan(X, y, *problem.learners, **asked, **shared)
         told = plan.frame.set_index("n")
-        row = {name: plan.settings.get(name, math.nan) for name in SEEN}
-        yield row | {f"{name} {n}": told.at[n, name] for name in told for n in TARGETS}
+        yield {f"{name} {n}": told.at[n, name] for name in told for n in TARGETS}
 
 
 def at_bounds(

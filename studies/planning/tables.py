@@ -1,4 +1,4 @@
-"""Predictions compared with simulations, and the reasons for their errors."""
+"""Predictions compared with simulations."""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from studies.planning.problems import PROBLEMS, Problem, use_of
-from studies.planning.simulation import PILOTS, SEEN, TARGETS
-from ucvtest.planning.typical_variances import PairedLosses, PilotEvidence, shrunk
+from studies.planning.simulation import PILOTS, TARGETS
 
-LOWEST, HIGHEST, NEAR, ENOUGH = 0.9, 1.15, 0.3, 0.75
-"""Between which median ratios should be, and how many pilots should be how near."""
+LOWEST, HIGHEST, NEAR = 0.9, 1.15, 0.3
+"""Between which median ratios should be, and how near pilots should be."""
 
 QUARTILES, MEDIAN_ERROR = 1.349, 1.253
 """Quartiles of a normal distribution lie so many standard deviations apart, and the error of a
@@ -33,10 +32,8 @@ def table(folder: Path, names: Sequence[str]) -> pd.DataFrame:
                 row |= {"pilot": pilot, "n": n, "n_pilots": len(told)}
                 row |= {"difference": true["estimate"].mean()}
                 row |= {"n_truth": len(true), "true_sd": sd} | ratios("sd", told[f"sd {n}"] / sd)
-                path = folder / f"default {problem.name} {pilot} {n}.csv"
-                if path.exists():
-                    row |= _beside(problem, told, n, pd.read_csv(path))
-                rows.append(row)
+                reported = pd.read_csv(folder / f"default {problem.name} {pilot} {n}.csv")
+                rows.append(row | _beside(problem, told, n, reported))
     return pd.DataFrame(rows)
 
 
@@ -69,31 +66,17 @@ def ratios(name: str, ratios: pd.Series) -> dict[str, float]:
 
 
 def by_problem(found: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """One row for each problem: median ratios, and what the error of a single pilot consists of.
+    """One row for each problem: median ratios, and the share of pilots within 30%.
 
-    "known" is the ratio of a standard deviation that is predicted from the mean of what all pilots
-    see, which no pilot knows so well: what it is off by is due to the rule. "noise" is the standard
-    deviation of the logarithm of predictions between pilots, by their quartiles, and "noise_of_J"
-    that of the square root of their jackknife, which "J_within" of the pilots have within 30%.
-    "v_1" is what single observations have of the variance, by that at 400 observations, and
-    "v_1_taken" what the rule takes it for from the same means, both over the mean square of losses;
-    "J" and "J_taken" are the same of the pilots' jackknife. "se_mc" and "se_within_mc" are
-    Monte-Carlo errors.
+    "se_mc" and "se_within_mc" are Monte-Carlo errors.
     """
     rows = []
     for name, part in found.groupby("problem", sort=False):
-        problem = PROBLEMS[name]
-        known = [_known(problem, pilot, part, folder) for pilot in PILOTS]
         row = {"problem": name, "use": part["use"].iloc[0]}
         for kind in ("sd", "se"):
-            if f"{kind}_median" in part:
-                row |= {kind: part[f"{kind}_median"].median()}
-                row |= {f"{kind}_within": part[f"{kind}_within"].mean()}
-        if "reported_se" in part:
-            row |= _monte_carlo(name, part, folder)
-        ends = np.log(part["sd_q3"] / part["sd_q1"]).mean()
-        row |= {"noise": ends / QUARTILES, **pd.DataFrame(known).mean().to_dict()}
-        rows.append({**row, "why": _why(row)})
+            row |= {kind: part[f"{kind}_median"].median()}
+            row |= {f"{kind}_within": part[f"{kind}_within"].mean()}
+        rows.append(row | _monte_carlo(str(name), part, folder))
     return pd.DataFrame(rows)
 
 
@@ -115,57 +98,3 @@ def _monte_carlo(name: str, part: pd.DataFrame, folder: Path) -> dict[str, float
     of_truth = math.sqrt((drawn**2).sum()) / len(part)
     pilots, share = (math.hypot(*each) / len(each) for each in (of_median, of_share))
     return {"se_mc": math.hypot(pilots, of_truth), "se_within_mc": share}
-
-
-def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> dict[str, float]:
-    """What the rule makes of the means of all pilots, and how much these differ."""
-    told = pd.read_csv(folder / f"plans {problem.name} {pilot}.csv")
-    mean = told[list(SEEN)].mean()
-    evidence = PilotEvidence(
-        pilot, pilot // 2, mean["jackknife"], mean["pair_effects"], math.inf, 0.0
-    )
-    agreement = np.average(told["agreement"].fillna(0.0), weights=told["mean_square"])
-    paired_losses = PairedLosses(mean["mean_square"], float(agreement))
-    components, _ = shrunk(evidence, paired_losses, jumps=problem.loss == "zero_one")
-    cells = part[part["pilot"] == pilot].set_index("n")["true_sd"]
-    unit = mean["mean_square"]
-    ratios = [math.sqrt(components.variance(n)) / sd for n, sd in cells.items()]
-    positive = told["jackknife"][told["jackknife"] > 0]
-    quartiles = np.log(positive.quantile([0.25, 0.75]))
-    return {
-        "known": math.exp(np.mean(np.log(ratios))),
-        "noise_of_J": float(np.diff(quartiles)[0]) / QUARTILES / 2,
-        "J_within": (np.abs(np.sqrt(positive / mean["jackknife"]) - 1) <= NEAR).mean(),
-        "median_of_J": positive.median() / mean["jackknife"],
-        "v_1": TARGETS[-1] * cells[TARGETS[-1]] ** 2 / unit,
-        "v_1_taken": components.first_at(1) / unit,
-        "J": pilot * mean["jackknife"] / unit,
-        "J_taken": pilot * components.jackknife(pilot) / unit,
-    }
-
-
-def _why(row: dict[str, Any]) -> str:
-    """Why a problem misses its target, in words; empty if it does not."""
-    middle, within = row.get("se", row["sd"]), row.get("se_within", row["sd_within"])
-    reasons = []
-    if not LOWEST <= middle <= HIGHEST:
-        limit = LOWEST if middle < LOWEST else HIGHEST
-        if abs(math.log(middle / limit)) < 2 * row.get("se_mc", 0.0):
-            reasons.append(f"less than two Monte-Carlo errors from {limit:g}")
-        if abs(math.log(row["known"])) > 0.07:
-            off = {name: abs(math.log(row[f"{name}_taken"] / row[name])) for name in ("v_1", "J")}
-            name = max(off, key=lambda each: off[each])
-            shares = f"{row[name]:.0%} of the mean square, taken for {row[f'{name}_taken']:.0%}"
-            reasons.append(f"the rule: {name} is {shares}")
-        if abs(math.log(row["sd"] / row["known"])) > 0.1:
-            share = row["median_of_J"]
-            reasons.append(f"half of the pilots have a J below {share:.0%} of its mean")
-        reasons = reasons or ["the rule and the spread of pilots together"]
-    if within < ENOUGH and row["noise"] > 0.2:
-        reasons.append(
-            f"a single pilot is off by {row['noise']:.0%}: had its J alone to tell the scale, and "
-            f"were all else known, {row['J_within']:.0%} would be within 30%"
-        )
-    elif within < ENOUGH and not reasons:
-        reasons.append("median and spread of single pilots together")
-    return "; ".join(reasons)

@@ -49,8 +49,8 @@ def experiment_1(n_replications: int, sizes: Sequence[int]) -> None:
         )
         rows.append(
             {"n": n}
-            | {name: getattr(found, name) for name in found.mc_se}
-            | {f"{name} s.e.": error for name, error in found.mc_se.items()}
+            | {name: value for name, (value, _) in found.items()}
+            | {f"{name} s.e.": error for name, (_, error) in found.items()}
         )
     table = pd.DataFrame(rows).set_index("n")
     show(

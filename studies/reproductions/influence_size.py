@@ -8,7 +8,6 @@ by symmetry. One learner: no feature informs, so that the AUC is 1/2. K = 5.
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -16,42 +15,16 @@ from scipy import stats
 
 import ucvtest as uv
 from studies import simulate
-from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 
 SHIFT = 0.823
 LEVEL = 0.05
 SETTINGS = {
-    "paired, equal AUCs": ("first block", "second block"),
-    "one AUC of 1/2": ("lda", None),
+    "paired, equal AUCs": [uv.learners.on_columns("lda", block) for block in ([0, 1], [2, 3])],
+    "one AUC of 1/2": ["lda"],
 }
 VARIANCES = {
     "monte_carlo": ("influence", "term_1", "adhoc_monte_carlo"),
     "repeated": ("influence", "adhoc_1", "adhoc_2", "adhoc_3"),
-}
-
-
-@dataclass(frozen=True)
-class BlockDiscriminant(LinearDiscriminant):
-    """Linear discriminant analysis on two of the features."""
-
-    start: int = 0
-
-    @property
-    def name(self) -> str:
-        """The features that it looks at."""
-        return f"lda on features {self.start} and {self.start + 1}"
-
-    def prepare(self, sample):
-        """Leave out the other features."""
-        columns = sample.matrix[:, self.start : self.start + 2]
-        return super().prepare(replace(sample, features=columns))
-
-
-LEARNERS = {
-    "first block": BlockDiscriminant(),
-    "second block": BlockDiscriminant(start=2),
-    "lda": "lda",
-    None: None,
 }
 
 
@@ -60,11 +33,11 @@ def pvalues(
 ) -> Iterator[dict[str, float]]:
     """p-values by scheme and variance, for one data set after the other."""
     rng = np.random.default_rng([n, len(setting)])
-    paired = SETTINGS[setting][1] is not None
-    learner, other = (LEARNERS[name] for name in SETTINGS[setting])
+    learners = SETTINGS[setting]
+    shift = SHIFT if len(learners) > 1 else 0.0
     for _ in range(n_sets):
-        X, y = simulate.normal_classes(n, n, 4, SHIFT if paired else 0.0, rng=rng)
-        test = uv.InfluenceFunctionTest(X, y, learner, other)
+        X, y = simulate.normal_classes(n, n, 4, shift, rng=rng)
+        test = uv.InfluenceFunctionTest(X, y, *learners)
         row = {}
         for scheme, names in VARIANCES.items():
             table = test.fit(n_repeats[scheme], scheme, rng=rng).tables["Variances"]

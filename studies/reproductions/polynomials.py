@@ -4,16 +4,16 @@ y = f(x) + sigma e, x uniform on [-1, 1], f a sum of Legendre polynomials, sigma
 (0, 1]. Order selection: n = 100. Selection of lambda: n = 15, order 5, all coefficients penalised
 as in the paper. The out-of-sample error is exact, because Legendre polynomials are orthogonal.
 
-The paper says neither how f is drawn nor which models are compared. `--settings` shows how that
-was found, from what does not depend on heavy tails: the table of Figure 6, and the mean choices of
-Table 3. They agree with independent normal coefficients, scaled so that E f(x)^2 is 1 on average;
-with degrees 1 to 10 for lambda, 1 to 24 for orders, all equally likely; with orders to 24; and with
-penalties lambda of X'X + lambda I from 0 to 300, what the paper calls lambda/N.
+The paper says neither how f is drawn nor which models are compared. That was found from what does
+not depend on heavy tails (docs/validation/reproductions/permutation.md): independent normal
+coefficients, scaled so that E f(x)^2 is 1 on average; degrees 1 to 10 for lambda, 1 to 24 for
+orders, all equally likely; orders to 24; and penalties lambda of X'X + lambda I from 0 to 300, what
+the paper calls lambda/N.
 """
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,35 +37,10 @@ TABLE_3 = {
     "lambda": ((18.8, 5.96, 3.50, 51.3), (23.1, 9.57, 125, 18.1)),
 }
 TABLE_4 = (0.44, 0.39, 0.42, 0.87)
-# Squared bias, then variance, of the estimates with these penalties.
-SMALL = (0.02, 0.04, 0.06)
-FIGURE_6 = {
-    "LOO-CV": ((0.0051, 0.0017, 0.0009), (3.89, 1.75, 1.17)),
-    "Perm.": ((0.221, 0.062, 0.025), (0.32, 0.31, 0.30)),
-    "VC": ((6.13, 6.47, 6.36), (9.1, 8.3, 7.8)),
-    "FPE": ((0.422, 0.180, 0.11), (0.31, 0.30, 0.29)),
-}
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How targets are drawn, and which models are chosen from.
-
-    `degrees`, the highest of f, and `orders` are for order selection, `ridge_degrees` and
-    `penalties` for the choice of lambda.
-    """
-
-    unit: bool = True
-    degrees: int = 24
-    orders: int = 24
-    ridge_degrees: int = 10
-    penalties: tuple[float, ...] = ()
-
-    @classmethod
-    def of(cls, smallest: float, largest: float, **others: int) -> "Setting":
-        """Penalties from the smallest to the largest, each some 7% above the one before; and 0."""
-        count = round(np.log(largest / smallest) / np.log(1.07)) + 1
-        return cls(penalties=(0.0, *np.geomspace(smallest, largest, count)), **others)
+DEGREES, ORDERS, RIDGE_DEGREES = 24, 24, 10
+"""The highest of f and of the models for order selection, and of f for the choice of lambda."""
+PENALTIES = np.r_[0.0, np.geomspace(0.007, 300, 159)]
+"""Each some 7% above the one before; and 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +53,12 @@ class Problems:
     variance: np.ndarray
 
     @classmethod
-    def draw(
-        cls, rng: np.random.Generator, n_problems: int, n: int, degrees: int, *, unit: bool = True
-    ) -> "Problems":
-        """Targets of degree 1 to `degrees`, with E f^2 = 1 on average or coefficients of sd 1."""
+    def draw(cls, rng: np.random.Generator, n_problems: int, n: int, degrees: int) -> "Problems":
+        """Targets of degree 1 to `degrees`, with E f^2 = 1 on average."""
         powers = np.arange(degrees + 1)
         degree = rng.integers(1, degrees + 1, size=(n_problems, 1))
         coefficients = rng.normal(size=(n_problems, len(powers))) * (powers <= degree)
-        if unit:
-            coefficients /= np.sqrt(((powers <= degree) / (2 * powers + 1)).sum(1, keepdims=True))
+        coefficients /= np.sqrt(((powers <= degree) / (2 * powers + 1)).sum(1, keepdims=True))
         variance = 1 - rng.random(n_problems)
         x = rng.uniform(-1, 1, size=(n_problems, n))
         noise = np.sqrt(variance)[:, None] * rng.normal(size=x.shape)
@@ -137,7 +109,7 @@ def fits_by_order(problems: Problems, orders: int) -> Fits:
         yield found, problems.true_error(fitted)
 
 
-def fits_by_lambda(problems: Problems, penalties: tuple[float, ...]) -> Fits:
+def fits_by_lambda(problems: Problems, penalties: Iterable[float]) -> Fits:
     """Ridge regression; the penalties share one decomposition."""
     design = legvander(problems.x, RIDGE_ORDER)
     values, vectors = np.linalg.eigh(np.einsum("bni,bnj->bij", design, design))
@@ -161,34 +133,28 @@ def stacked(fits: Fits) -> tuple[dict[str, np.ndarray], np.ndarray]:
     )
 
 
-def one_batch(
-    kind: str, number: int, size: int, setting: Setting
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Estimates and out-of-sample errors of all models on some data sets."""
-    rng, unit = np.random.default_rng([number, kind == "order"]), setting.unit
-    if kind == "order":
-        problems = Problems.draw(rng, size, 100, setting.degrees, unit=unit)
-        return stacked(fits_by_order(problems, setting.orders))
-    problems = Problems.draw(rng, size, 15, setting.ridge_degrees, unit=unit)
-    return stacked(fits_by_lambda(problems, setting.penalties))
-
-
 def choices(
-    found: dict[str, np.ndarray], errors: np.ndarray, first: int = 0, last: int | None = None
-) -> dict[str, np.ndarray]:
-    """Choice and regret by each estimate among some of the models."""
-    part = errors[:, first:last]
+    found: dict[str, np.ndarray], errors: np.ndarray, first: int = 0
+) -> dict[tuple[str, str], np.ndarray]:
+    """Choice and regret by each estimate among the models from the first one on."""
+    part = errors[:, first:]
     least, at, columns = part.min(axis=1), np.arange(len(errors)), {}
     for name, values in found.items():
-        choice = values[:, first:last].argmin(axis=1)
+        choice = values[:, first:].argmin(axis=1)
         columns[name, "choice"] = first + choice
         columns[name, "regret"] = part[at, choice] / least - 1
     return columns
 
 
-def chosen(kind: str, number: int, size: int, setting: Setting) -> list[pd.DataFrame]:
+def chosen(kind: str, number: int, size: int) -> list[pd.DataFrame]:
     """Choices of one batch, from all models and, of penalties, from all but 0; and medians."""
-    found, errors = one_batch(kind, number, size, setting)
+    rng = np.random.default_rng([number, kind == "order"])
+    if kind == "order":
+        problems = Problems.draw(rng, size, 100, DEGREES)
+        found, errors = stacked(fits_by_order(problems, ORDERS))
+    else:
+        problems = Problems.draw(rng, size, 15, RIDGE_DEGREES)
+        found, errors = stacked(fits_by_lambda(problems, PENALTIES))
     frames = [
         pd.DataFrame(choices(found, errors, first))
         for first in ((0, 1) if kind == "lambda" else (0,))
@@ -199,12 +165,12 @@ def chosen(kind: str, number: int, size: int, setting: Setting) -> list[pd.DataF
 
 
 def simulate(
-    kind: str, n_problems: int, setting: Setting, n_jobs: int
+    kind: str, n_problems: int, n_jobs: int
 ) -> tuple[list[pd.DataFrame], dict[str, np.ndarray]]:
     """All data sets, and the medians of the first ones."""
     sizes = [min(BATCH, n_problems - at) for at in range(0, n_problems, BATCH)]
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(chosen)(kind, number, size, setting) for number, size in enumerate(sizes)
+        delayed(chosen)(kind, number, size) for number, size in enumerate(sizes)
     )
     curves = [part[0].attrs.pop("curves") for part in parts[:DRAWN]]
     # Means of values with tails as heavy as for least squares would only show the tail.
@@ -242,28 +208,27 @@ def print_table(
     print(pd.DataFrame(rows).to_string(index=False))
 
 
-def print_tables(n_problems: int, setting: Setting, n_jobs: int, plot: Path | None) -> None:
+MODELS = {"order": np.arange(ORDERS + 1), "lambda": PENALTIES}
+
+
+def print_tables(n_problems: int, n_jobs: int, plot: Path | None) -> None:
     """Tables 3 and 4, and Figure 3."""
     curves = {}
-    for kind, models in (
-        ("order", np.arange(setting.orders + 1)),
-        ("lambda", np.array(setting.penalties)),
-    ):
-        frames, curves[kind] = simulate(kind, n_problems, setting, n_jobs)
+    for kind, models in MODELS.items():
+        frames, curves[kind] = simulate(kind, n_problems, n_jobs)
         print_table(f"Table 3, {kind}", frames[0], models, [*TABLE_3[kind]])
         if kind == "lambda":
             print_table("Table 4, lambda without 0", frames[1], models, [TABLE_4])
     if plot is not None:
-        draw_figure_3(curves, setting, plot)
+        draw_figure_3(curves, plot)
 
 
-def draw_figure_3(curves: dict[str, dict[str, np.ndarray]], setting: Setting, path: Path) -> None:
+def draw_figure_3(curves: dict[str, dict[str, np.ndarray]], path: Path) -> None:
     """Median estimates next to the median out-of-sample error."""
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     axes = figure.subplots(1, 2)
-    models = np.arange(setting.orders + 1), np.array(setting.penalties)
     titles = "polynomial order, n = 100", "penalty of order 5, n = 15"
-    for ax, x, medians, title in zip(axes, models, curves.values(), titles, strict=True):
+    for ax, x, medians, title in zip(axes, MODELS.values(), curves.values(), titles, strict=True):
         first = int(title.startswith("penalty"))
         for name, median in medians.items():
             style = {"color": "black", "linewidth": 2} if name == "out-of-sample" else {}
@@ -277,116 +242,15 @@ def draw_figure_3(curves: dict[str, dict[str, np.ndarray]], setting: Setting, pa
     figure.savefig(path, dpi=110)
 
 
-def print_settings(n_problems: int) -> None:
-    """What agrees with the paper's robust numbers, and what does not."""
-    print_figure_6(n_problems)
-    print_orders(n_problems)
-    print_smallest(n_problems)
-
-
-def batches(kind: str, n_problems: int, setting: Setting) -> Iterator[tuple[dict, np.ndarray]]:
-    for number in range(max(1, n_problems // BATCH)):
-        yield one_batch(kind, number, min(BATCH, n_problems), setting)
-
-
-def print_figure_6(n_problems: int) -> None:
-    """Bias and variance with small penalties."""
-    rows = [
-        {"targets": "paper", "estimate": name, "squared bias": bias, "variance": variance}
-        for name, (bias, variance) in FIGURE_6.items()
-    ]
-    for words, setting in {
-        "unit, to 10": Setting(penalties=SMALL),
-        "unit, to 5": Setting(ridge_degrees=5, penalties=SMALL),
-        "unit, to 20": Setting(ridge_degrees=20, penalties=SMALL),
-        "sd 1, to 10": Setting(unit=False, penalties=SMALL),
-        "unit, to 10, n lambda": Setting(penalties=tuple(15 * each for each in SMALL)),
-    }.items():
-        parts = [*batches("lambda", n_problems, setting)]
-        errors = np.concatenate([part[1] for part in parts])
-        for name in ESTIMATES:
-            values = np.concatenate([part[0][name] for part in parts])
-            rows.append(
-                {
-                    "targets": words,
-                    "estimate": name,
-                    "squared bias": tuple((values - errors).mean(axis=0) ** 2),
-                    "variance": tuple(values.var(axis=0)),
-                }
-            )
-    table = pd.DataFrame(rows)
-    for column in ("squared bias", "variance"):
-        table[column] = [" ".join(f"{each:.2g}" for each in cell) for cell in table[column]]
-    print(f"\nFigure 6, penalties .02, .04 and .06: {n_problems} data sets")
-    print(table.to_string(index=False))
-
-
-def print_orders(n_problems: int) -> None:
-    """Mean orders, Table 3."""
-    rows = []
-    for unit, degrees in (
-        (True, 10), (True, 20), (True, 22), (True, 24), (True, 26), (True, 30), (False, 20)
-    ):  # fmt: skip
-        setting = Setting(unit=unit, degrees=degrees, orders=30)
-        parts = [*batches("order", n_problems, setting)]
-        for highest in sorted({20, 24, 30}):
-            found = [choices(*part, last=highest + 1) for part in parts]
-            rows.append(
-                {"targets": f"{'unit' if unit else 'sd 1'}, to {degrees}", "orders to": highest}
-                | {
-                    name: mean_of(np.concatenate([each[name, "choice"] for each in found]))
-                    for name in ESTIMATES
-                }
-            )
-    paper = dict(zip(ESTIMATES, map(str, TABLE_3["order"][1]), strict=True))
-    print(f"\nMean orders, Table 3: {n_problems} data sets")
-    print(
-        pd.DataFrame([{"targets": "paper", "orders to": "?"} | paper, *rows]).to_string(index=False)
-    )
-
-
-def print_smallest(n_problems: int) -> None:
-    """Regret without lambda = 0, Table 4, which depends on the smallest penalty."""
-    rows = []
-    for smallest in (0.02, 0.01, 0.007, 0.005):
-        setting = Setting.of(smallest, 300)
-        found = [choices(*part, 1) for part in batches("lambda", n_problems, setting)]
-        rows.append(
-            {"smallest": f"{smallest:g}"}
-            | {
-                name: mean_of(np.concatenate([each[name, "regret"] for each in found]))
-                for name in ESTIMATES
-            }
-        )
-    paper = dict(zip(ESTIMATES, map(str, TABLE_4), strict=True))
-    print(f"\nRegret by the smallest penalty, Table 4: {n_problems} data sets")
-    print(pd.DataFrame([{"smallest": "paper"} | paper, *rows]).to_string(index=False))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few seconds, no conclusions")
     parser.add_argument("--problems", type=int, default=1_000_000, help="as many as the paper has")
-    parser.add_argument("--degrees", type=int, default=24, help="highest of f, order selection")
-    parser.add_argument("--orders", type=int, default=24, help="highest order that is fitted")
-    parser.add_argument("--ridge-degrees", type=int, default=10, help="highest of f, for lambda")
-    parser.add_argument("--penalties", type=float, nargs=2, default=(0.007, 300.0))
-    parser.add_argument("--settings", action="store_true", help="many settings instead of one")
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--plot", type=Path, help="file for Figure 3")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    n_problems = 50 if arguments.quick else arguments.problems
-    if arguments.settings or arguments.quick:
-        print_settings(n_problems)
-    if not arguments.settings:
-        setting = Setting.of(
-            *arguments.penalties,
-            degrees=arguments.degrees,
-            orders=arguments.orders,
-            ridge_degrees=arguments.ridge_degrees,
-        )
-        print_tables(n_problems, setting, arguments.n_jobs, arguments.plot)
+    print_tables(50 if arguments.quick else arguments.problems, arguments.n_jobs, arguments.plot)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from studies.simulate.folds import (  # noqa: F401
     FoldCovarianceSimulation,
-    HoldOutSimulation,
     fold_covariance,
     hold_out,
 )

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from studies.simulate.many_samples import ManySamples, Sampler
-from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
-from ucvtest.methods.fold_covariance.options import Estimator
+from ucvtest.kernels.fold_covariance import moments_by_row
 
 
 def fold_covariance(
@@ -19,7 +18,6 @@ def fold_covariance(
     n_folds: int,
     n_replications: int,
     *,
-    estimator: Estimator = "cross_validation",
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> "FoldCovarianceSimulation":
@@ -35,8 +33,6 @@ def fold_covariance(
         Sample size, a multiple of `n_folds`, which is n for leave-one-out.
     n_replications : int
         Samples drawn, at least 2.
-    estimator : {"cross_validation", "jackknife"}
-        See `FoldCovarianceTest`.
     n_jobs : int, optional
         joblib's workers, for learners that are not jitted. Results do not depend on them.
 
@@ -56,11 +52,10 @@ def fold_covariance(
     True
     """
     fold = np.repeat(np.arange(n_folds), n // n_folds)
-    design = _fold_design(fold, n_folds, estimator)
-    samples = _samples(sampler, learner, design.learning, design.testing, rng, n_jobs)
+    testing = fold == np.arange(n_folds)[:, None]
+    samples = _samples(sampler, learner, ~testing, testing, rng, n_jobs)
     moments = [
-        moments_by_row(np.einsum("brn,rn->bn", losses, design.weight), fold)
-        for losses in samples.losses(n_replications)
+        moments_by_row(losses.sum(axis=1), fold) for losses in samples.losses(n_replications)
     ]
     replicates = {name: np.concatenate([batch[name] for batch in moments]) for name in moments[0]}
     return FoldCovarianceSimulation(n, n_folds, replicates)
@@ -74,18 +69,20 @@ def hold_out(
     n_replications: int,
     *,
     rng: int | np.random.Generator | None = None,
-) -> "HoldOutSimulation":
-    """Simulate the mean loss on independent test sets, and the estimates of its variance.
+) -> dict[str, tuple[float, float]]:
+    """Simulate the variance of the mean loss on independent test sets, and two estimates of it.
 
     `n` is the size of every learning set and of every test set, `n_sets` how many pairs of them a
-    replication has: Bengio and Grandvalet (2005), experiment 5.1.
+    replication has: Bengio and Grandvalet (2005), experiment 5.1. "variance" is as the mean loss
+    varied from replication to replication, "theta1" the mean of the estimate that ignores
+    correlations, "theta2" of the one that takes them into account; each with its Monte-Carlo error.
 
     Examples
     --------
     >>> from studies import simulate
     >>> sampler = simulate.regression_sampler(n_features=3)
     >>> found = simulate.hold_out(sampler, "ridge:0", 20, 5, 500, rng=0)
-    >>> bool(found.theta1 < found.theta2)
+    >>> found["theta1"] < found["theta2"]
     True
     """
     learning = (np.arange(2 * n) < n)[None]
@@ -96,12 +93,20 @@ def hold_out(
         for power in (1, 2)
     )
     grand = mean.mean(axis=1)
-    replicates = {
-        "mean": grand,
+    values = {
+        "variance": (grand - grand.mean()) ** 2 * n_replications / (n_replications - 1),
         "theta1": (square.mean(axis=1) - grand**2) / (n_sets * n - 1),
         "theta2": mean.var(axis=1, ddof=1) / n_sets,
     }
-    return HoldOutSimulation(replicates)
+    root = math.sqrt(n_replications)
+    return {
+        name: (float(each.mean()), float(each.std(ddof=1)) / root) for name, each in values.items()
+    }
+
+
+def mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """The mean, and its Monte-Carlo error."""
+    return float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def _samples(
@@ -170,15 +175,6 @@ class FoldCovarianceSimulation:
         return float(self.replicates["mean"].var(ddof=1))
 
     @property
-    def eigenvalues(self) -> tuple[float, float, float]:
-        """lambda_1, lambda_2 and lambda_3; the first is NaN for leave-one-out."""
-        covariances = (self.sigma_squared, self.omega, self.gamma)
-        if self.fold_size > 1:
-            return eigenvalues(*covariances, self.n_obs, self.fold_size)
-        sigma_squared, _, gamma = covariances
-        return math.nan, sigma_squared - gamma, sigma_squared + (self.n_obs - 1) * gamma
-
-    @property
     def rho(self) -> float:
         """Correlation of the mean losses of two folds; NaN where no loss varies."""
         return _ratio(self.fold_size * self.gamma, self._of_fold)
@@ -209,11 +205,7 @@ class FoldCovarianceSimulation:
             influence[f"share_{name}"] = _ratio(
                 sigma_influence - self.shares[name] * influence["theta"], self.theta
             )
-        root = math.sqrt(self.n_replications)
-        return {
-            name: float(np.std(influence_values, ddof=1)) / root
-            for name, influence_values in influence.items()
-        }
+        return {name: mean_and_error(values)[1] for name, values in influence.items()}
 
     @property
     def _weights(self) -> dict[str, float]:
@@ -243,71 +235,6 @@ class FoldCovarianceSimulation:
         within_fold_influence = 0.0 if m == 1 else (m - 1) * self._influence("s2")
         of_fold = self._influence("s1") + within_fold_influence
         return _ratio(m * self._influence("s3") - self.rho * of_fold, self._of_fold)
-
-
-@dataclass(frozen=True, eq=False)
-class HoldOutSimulation:
-    """The true variance of a hold-out mean, and the means of two estimates of it.
-
-    Parameters
-    ----------
-    replicates : mapping of str to ndarray, shape (N,)
-        mean, theta1 and theta2 of every replication: see
-        ``uv.kernels.fold_covariance.hold_out``.
-    """
-
-    replicates: Mapping[str, np.ndarray]
-
-    @property
-    def variance(self) -> float:
-        """Variance of the mean loss, as it varied from replication to replication."""
-        return float(self.replicates["mean"].var(ddof=1))
-
-    @property
-    def theta1(self) -> float:
-        """Mean of the estimate that ignores correlations."""
-        return float(self.replicates["theta1"].mean())
-
-    @property
-    def theta2(self) -> float:
-        """Mean of the estimate that takes them into account."""
-        return float(self.replicates["theta2"].mean())
-
-    @property
-    def mc_se(self) -> dict[str, float]:
-        """Monte-Carlo standard errors."""
-        deviation = self.replicates["mean"] - self.replicates["mean"].mean()
-        values = {
-            "variance": deviation**2,
-            "theta1": self.replicates["theta1"],
-            "theta2": self.replicates["theta2"],
-        }
-        root = math.sqrt(len(deviation))
-        return {
-            name: float(np.std(replicate_values, ddof=1)) / root
-            for name, replicate_values in values.items()
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _FoldDesign:
-    """Learning and test sets (R, n), and the weights with which their losses add up to e."""
-
-    learning: np.ndarray
-    testing: np.ndarray
-    weight: np.ndarray
-
-
-def _fold_design(fold: np.ndarray, n_folds: int, estimator: Estimator) -> _FoldDesign:
-    held_out = fold == np.arange(n_folds)[:, None]
-    if estimator == "cross_validation":
-        return _FoldDesign(~held_out, held_out, held_out.astype(float))
-    learn_all = np.ones((1, len(fold)), dtype=bool)
-    learning = np.concatenate([~held_out, learn_all])
-    weight = np.concatenate(
-        [np.where(held_out, 0.0, -1.0), np.full((1, len(fold)), float(n_folds))]
-    )
-    return _FoldDesign(learning, np.ones_like(learning), weight)
 
 
 def _ratio(numerator: Any, denominator: float) -> Any:

@@ -1,11 +1,11 @@
 """One learner on many samples of the same size, as simulations need it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.float64 import in_float64, jax, jit, jnp
@@ -13,7 +13,7 @@ from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_clas
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import checked_costs
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import Learner
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.runner import Data
 from ucvtest.metrics.loss import Loss, losses_where_tested
@@ -25,15 +25,8 @@ Sampler = Callable[[np.random.Generator, int], tuple[Any, Any]]
 PILOT_OBS = 1000
 """Observations drawn to see which classes there are."""
 
-CHUNK_CELLS = 2**22
-"""Losses and features of the samples that are in memory at a time."""
-
-SYSTEM_NUMBERS, LEARNT_NUMBERS = 2**18, 2**21
-"""Numbers that the equations of one call contain, about a processor's second-level cache; and that
-the features of its learning sets do."""
-
-FITS_PER_TASK = 256
-"""About the fits of one task of a worker."""
+CHUNK_CELLS = 2**16
+"""Losses and features of the samples that are fitted in one call: about a processor's cache."""
 
 
 class ManySamples:
@@ -69,7 +62,7 @@ class ManySamples:
         self.loss = checked_costs(self.loss, self._pilot)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
-        self._fits = [self._fits_of(learner, n_jobs) for learner in self.learners]
+        self._n_jobs = n_jobs
 
     def losses(self, n_samples: int) -> Iterator[np.ndarray]:
         """Losses where tested, 0 elsewhere: arrays (B, R, n), n_samples rows in all."""
@@ -85,12 +78,30 @@ class ManySamples:
 
     def _losses_of(self, samples: list[Sample], seeds: np.ndarray) -> np.ndarray:
         total = np.zeros((len(samples), *self._learning.shape))
-        for sign, fits in zip((1, -1), self._fits, strict=False):
-            predictions = fits(samples, seeds)
+        for sign, learner in zip((1, -1), self.learners, strict=False):
+            predictions = self._predictions(learner, samples, seeds)
             for row, sample in enumerate(samples):
                 row_losses = losses_where_tested(self.loss, sample, predictions[row], self._testing)
                 total[row] += sign * row_losses
         return total
+
+    def _predictions(
+        self, learner: Learner, samples: list[Sample], seeds: np.ndarray
+    ) -> Sequence[np.ndarray]:
+        """Of every sample (R, n): all in one call by ridge regression, where that is the quickest.
+
+        As in the learner itself, equations are for the features unless there are more of them than
+        observations.
+        """
+        if isinstance(learner, Ridge) and not learner.standardize:
+            n_columns = self._pilot.matrix.shape[1] + learner.penalize_intercept
+            if n_columns <= self._learning.sum(axis=1).min():
+                return _by_ridge(learner, samples, self._learning, self.loss.output)
+        task = delayed(_predicted)
+        of_each = (learner, self.loss.output, self._learning, self._testing)
+        return Parallel(n_jobs=self._n_jobs)(
+            task(sample, *of_each, row) for sample, row in zip(samples, seeds, strict=True)
+        )
 
     def _draw(self, rng: np.random.Generator, n_obs: int) -> tuple[Any, np.ndarray]:
         X, y = self._sampler(rng, n_obs)
@@ -103,55 +114,33 @@ class ManySamples:
             return make_sample(X, y, as_classes=False)
         return Sample(X, y, classes, np.searchsorted(classes, y))
 
-    def _fits_of(self, learner: Learner, n_jobs: int | None) -> Any:
-        output = self.loss.output
-        if not isinstance(learner, JittedLearner):
-            return _EvaluatorFits(learner, output, self._learning, self._testing, n_jobs)
-        fits = _JittedFits(learner, output, self._learning, self._testing)
-        if isinstance(learner, Ridge) and not learner.standardize:
-            # As in the learner itself, equations for the features unless there are more of
-            # them than observations.
-            n_columns = self._pilot.matrix.shape[1] + learner.penalize_intercept
-            if n_columns <= self._learning.sum(axis=1).min():
-                fits = _RidgeFits(learner, output, self._learning, self._testing)
-        return fits
+
+def _predicted(
+    sample: Sample,
+    learner: Learner,
+    output: Any,
+    learning: np.ndarray,
+    testing: np.ndarray,
+    seeds: np.ndarray,
+) -> np.ndarray:
+    evaluator = Evaluator(sample, learner, output, Execution.of(0, 1, None))
+    return evaluator.predict(learning, testing, seeds).values
 
 
-@dataclass(frozen=True, eq=False)
-class _JittedFits:
-    """A jitted learner, sample by sample: its learning sets are one call of one shape."""
-
-    learner: JittedLearner
-    output: Any
-    learning: np.ndarray
-    testing: np.ndarray
-
-    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
-        predictions = self._predictions(samples)
-        for row, sample in enumerate(samples):
-            self._predict_single_classes(predictions[row], sample)
-        return predictions
-
-    def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
-        return np.stack([self._of(sample) for sample in samples])
-
-    def _of(self, sample: Sample) -> np.ndarray:
-        state = self.learner.prepare(sample)
-        return self.learner.predict(state, self.learning, self.output, self.testing).values
-
-    def _predict_single_classes(self, predictions: np.ndarray, sample: Sample) -> None:
-        """After a learning set with one class, predict that class: the rule of `Evaluator`."""
-        if not sample.n_classes:
-            return
-        learnt = np.where(self.learning, sample.target, np.nan)
-        lowest, highest = np.nanmin(learnt, axis=1), np.nanmax(learnt, axis=1)
-        single = lowest == highest
-        predictions[single] = 0.0 if self.output == "score" else lowest[single, None]
+def _by_ridge(
+    learner: Ridge, samples: list[Sample], learning: np.ndarray, output: Any
+) -> np.ndarray:
+    features = np.stack([sample.matrix for sample in samples])
+    response = np.stack([sample.target for sample in samples])
+    scores = _ridge_scores(learner, features, response, learning.astype(float))
+    if output != "label":
+        return scores
+    return learner.elect(scores.reshape(-1, scores.shape[2])).values.reshape(scores.shape)
 
 
 @in_float64
 @partial(jit, static_argnums=0)
-def _ridge_predictions(
+def _ridge_scores(
     learner: Ridge, features: jax.Array, response: jax.Array, learning: jax.Array
 ) -> jax.Array:
     """Fitted values (B, R, n) of every learning set (R, n) in every sample (B, n, p)."""
@@ -161,64 +150,3 @@ def _ridge_predictions(
         x = features - features.mean(axis=1, keepdims=True)
     of_sets = jax.vmap(learner.fit, in_axes=(None, 0))
     return jax.vmap(lambda x, y: of_sets(Data(x, y), learning))(x, response)
-
-
-class _RidgeFits(_JittedFits):
-    """Ridge regression, several samples in one call."""
-
-    learner: Ridge
-
-    def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
-        features = np.stack([sample.matrix for sample in samples])
-        response = np.stack([sample.target for sample in samples])
-        size = self._samples_per_call(features.shape[2] + 1)
-        score_batches = []
-        for first_sample in range(0, len(samples), size):
-            rows = np.arange(first_sample, first_sample + size)
-            # Always calls of one shape: others would have to be compiled, and round differently.
-            rows = np.minimum(rows, len(samples) - 1)
-            scores = _ridge_predictions(
-                self.learner, features[rows], response[rows], self.learning.astype(float)
-            )
-            score_batches.append(scores[: len(samples) - first_sample])
-        scores = np.concatenate(score_batches)
-        if self.output != "label":
-            return scores
-        flat = scores.reshape(-1, scores.shape[2])
-        return self.learner.elect(flat).values.reshape(scores.shape)
-
-    def _samples_per_call(self, n_columns: int) -> int:
-        n_sets, n_obs = self.learning.shape
-        equations = SYSTEM_NUMBERS // n_columns**2 // n_sets
-        return max(1, min(equations, LEARNT_NUMBERS // (n_sets * n_obs * n_columns)))
-
-
-@dataclass(frozen=True, eq=False)
-class _EvaluatorFits:
-    """Any other learner: whole samples are shared out to joblib's workers."""
-
-    learner: Learner
-    output: Any
-    learning: np.ndarray
-    testing: np.ndarray
-    n_jobs: int | None
-
-    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
-        from joblib import Parallel, delayed
-
-        size = max(1, FITS_PER_TASK // len(self.learning))
-        parts = [slice(first, first + size) for first in range(0, len(samples), size)]
-        task = delayed(_fit_samples)
-        found = Parallel(n_jobs=self.n_jobs)(task(self, samples[at], seeds[at]) for at in parts)
-        return np.concatenate(found)
-
-
-def _fit_samples(fits: _EvaluatorFits, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
-    return np.stack(
-        [
-            Evaluator(sample, fits.learner, fits.output, Execution.of(0, 1, None))
-            .predict(fits.learning, fits.testing, row)
-            .values
-            for sample, row in zip(samples, seeds, strict=True)
-        ]
-    )

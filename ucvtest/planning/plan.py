@@ -199,7 +199,7 @@ def plan(
     choose the rule, in 4 of 7 that were not used for any choice, and in 3 of 8 new ones. It was
     never below .74 or above 1.26. Predictions were too small if v_1 was larger than typical
     (quadratic discriminant analysis, lognormal features, classes that are nearly separate), or if
-    the pilot did not contain the tails of squared losses; studies/planning/problems.csv has the
+    the pilot did not contain the tails of squared losses; studies/planning/reasons.csv has the
     reason for each problem. There are no typical values for AUCs, groups and ratios
     (studies/planning/others.csv, pilots of 40, 100 predicted). Medians were .91 to 1.22 in eleven
     problems about AUCs, with 65% of pilots within 30%, and .95 to 1.13 in four problems with

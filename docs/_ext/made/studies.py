@@ -32,6 +32,7 @@ STUDIES = (
     "planning/others",
     "planning/planning",
     "planning/problems",
+    "planning/reasons",
 )
 """Folders and names of the tables in `studies/`."""
 

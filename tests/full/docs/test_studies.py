@@ -112,7 +112,7 @@ def test_concordances_of_learners_are_covered_as_the_page_says() -> None:
 
 
 def test_every_problem_that_misses_has_its_reason() -> None:
-    found = table("planning/problems")
+    found = table("planning/problems").merge(table("planning/reasons"), on="problem")
     misses = ~found["se"].between(0.9, 1.15) | (found["se_within"] < 0.75)
     assert (found["why"].notna() == misses).all()
 

@@ -18,13 +18,7 @@ def made_up(problem, n, number):
 
 
 STUDY = Study(
-    script=__file__,
-    doc=str(__doc__),
-    keys=("problem", "n"),
-    labels=("target",),
-    cells=[(problem, n) for problem in ("a", "held") for n in (20, 40)],
-    sample=made_up,
-    samples=4,
+    made_up, ("target",), [(problem, n) for problem in ("a", "held") for n in (20, 40)], 4
 )
 
 

@@ -51,7 +51,7 @@ RANKED_CELLS, RANKED_SCORES = 500_000, 25_000_000
 
 SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
 """Learning sets drawn from each half of a random split: their products cost nothing, and lower the
-Monte-Carlo error of Theta^2 (studies/benchmarks/designs.py). Fewer where learning sets are
+Monte-Carlo error of Theta^2 (docs/validation/speed.md). Fewer where learning sets are
 larger than n/3: sets from one half then share most observations, which costs the other estimates
 precision."""
 
