@@ -1,8 +1,7 @@
 """How jitted learners predict some learning sets at a time."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translated import MARGIN, TranslatedLearner
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
 
 
@@ -26,7 +25,6 @@ class JittedBatch:
     def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
         self._sample = sample
         self._learner = learner
-        self._predict: Callable[..., Predictions] = learner.predict
         self._output: Output = output
         self.n_devices = count_devices()
         self._states = {0: learner.prepare(sample)}
@@ -53,7 +51,7 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            predictions = self._predict(state, learning, self._output, testing, labels)
+            predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
@@ -64,7 +62,6 @@ class TranslatedBatch(JittedBatch):
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
         super().__init__(sample, learner.jitted, learner.outputs.get(output, output))
-        self._predict = partial(learner.jitted.predict, margin=MARGIN)
         self._original = SplitBatch(sample, learner.original, output, execution)
         self._signed = learner.signed_score and output == "score"
 

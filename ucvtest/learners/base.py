@@ -13,9 +13,13 @@ from scipy.special import expit, softmax
 from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
+from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two, refuse_pairs
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
+
+MARGIN = (1e-8, 1e-12)
+"""Distance from the cut, absolute and relative to the largest score, within which the error of a
+solution could decide about a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +179,9 @@ class JittedLearner(Learner):
     in its cache."""
     pair_bytes: ClassVar[int] = 0
     """Memory that `prepare` takes for each pair of observations, about; 0 where it needs none."""
+    careful: bool = False
+    """Whether what rounding errors could decide is left open, NaN, by a learner that stands for an
+    estimator: labels within `MARGIN` of the cut, and solutions without eight digits."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
 
@@ -277,7 +284,6 @@ class JittedLearner(Learner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, from the scores.
 
@@ -291,9 +297,6 @@ class JittedLearner(Learner):
             Which ties are counted; by default all.
         labels : ndarray of float64, shape (R, n), optional
             The response to learn instead of the sample's; `learning` may then have one row.
-        margin : pair of float, optional
-            Distance from the cut within which a label is left open: absolute, and relative to the
-            largest score of a call.
 
         Returns
         -------
@@ -301,12 +304,12 @@ class JittedLearner(Learner):
             NaN if a fit has no solution, or a label is left open.
         """
         if output == "label":
-            predicted = self.codes(state, learning, labels, margin)
+            predicted = self.codes(state, learning, labels)
             if predicted is not None:
                 return Predictions(predicted, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
-            return self.elect(scores, testing, margin)
+            return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
@@ -314,7 +317,6 @@ class JittedLearner(Learner):
         state: Any,
         learning: np.ndarray,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, where a learner finds them without its scores.
 
@@ -325,9 +327,6 @@ class JittedLearner(Learner):
         learning : ndarray of bool, shape (R, n)
         labels : ndarray of float64, shape (R, n), optional
             As in `scores`.
-        margin : pair of float, optional
-            Distance from the cut that is still too near to it: absolute, and relative to the
-            largest score.
 
         Returns
         -------
@@ -340,7 +339,6 @@ class JittedLearner(Learner):
         self,
         scores: np.ndarray,
         testing: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Labels for what `scores` returned; arguments as in `predict`."""
         if scores.ndim == 3:
@@ -352,10 +350,10 @@ class JittedLearner(Learner):
             if self.tie_code != 0.0:
                 labels = np.where(ahead == 0, self.tie_code, labels)
         tied, missing = ahead == 0, np.isnan(best_score)
-        if margin is not None:
+        if self.careful:
             # The scores of classes that a learning set does not have are infinite.
             largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-            missing |= np.abs(ahead) <= margin[0] + margin[1] * largest
+            missing |= np.abs(ahead) <= MARGIN[0] + MARGIN[1] * largest
         # A comparison alone would make NaN a class.
         if missing.any():
             labels = np.where(missing, np.nan, labels)

@@ -11,7 +11,6 @@ from ucvtest.common.float64 import jax, jnp
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Predictions, Scale, short_name
-from ucvtest.learners.batching import Margin
 from ucvtest.learners.jitted.newton import NewtonLearner, minimise
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
 from ucvtest.learners.runner import Data, State
@@ -168,7 +167,6 @@ class Cox(SurvivalLearner, NewtonLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Risks (R, n); or probabilities of an event, (R, n) by one time, (R, n, K) by several."""
         if labels is not None:

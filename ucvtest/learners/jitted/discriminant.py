@@ -19,7 +19,6 @@ from ucvtest.learners.batching import median_centred
 from ucvtest.learners.runner import Data, MappedLearner, State
 from ucvtest.learners.solvers.linear_algebra import (
     CONSTANT,
-    SINGULAR,
     divisor,
     inverted,
     products,
@@ -204,12 +203,8 @@ class WithPriors(Discriminant):
 class WithCovariances(WithPriors):
     """Normal classes with covariance matrices, which in a learning set may be singular.
 
-    One that stands for an estimator gives NaN already where rounding errors could reach the eighth
-    digit, and leaves singular sets to it.
+    One that stands for an estimator leaves singular sets to it.
     """
-
-    singular: float = SINGULAR
-    """Share of a diagonal element below which a pivot leaves too few digits."""
 
     matrices: ClassVar[int]
     """Matrices of one learning set that are in use at a time."""
@@ -288,7 +283,7 @@ class WithCovariances(WithPriors):
         self, state: State, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray | None:
         """Scores by the rule of singular learning sets."""
-        if self.singular > SINGULAR:
+        if self.careful:
             return None
         n_obs = learning.shape[1]
         x, indicators = (to_numpy(array)[:n_obs] for array in (state.data.x, state.data.y))

@@ -14,7 +14,7 @@ from ucvtest.learners.batching import median_centred, padded_rows, padded_size, 
 from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_scale
 from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
-from ucvtest.learners.solvers.linear_algebra import SINGULAR, divisor
+from ucvtest.learners.solvers.linear_algebra import divisor
 
 Kernel = Literal["linear", "rbf", "polynomial"]
 KERNELS: tuple[Kernel, ...] = ("linear", "rbf", "polynomial")
@@ -78,7 +78,6 @@ class KernelRidge(DualRegression):
     coef0: float = 1
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
-    singular: float = SINGULAR
 
     numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "gamma", "degree", "coef0")
     no_solution: ClassVar[str] = (

@@ -15,7 +15,6 @@ from ucvtest.learners.base import Scale, short_name
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     RESULT_NUMBERS,
-    Margin,
     padded_rows,
     power_of_two,
 )
@@ -260,11 +259,7 @@ class PenalizedLogistic(PenalizedLearner):
         return int(learning.sum(axis=1).max())
 
     def codes(
-        self,
-        state: State,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """None: labels come from the scores."""
         return None

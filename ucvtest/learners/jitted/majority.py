@@ -11,7 +11,6 @@ from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
-from ucvtest.learners.batching import Margin
 
 Tie = Literal["first", "second", "half"]
 TIES: tuple[Tie, ...] = ("first", "second", "half")
@@ -93,7 +92,6 @@ class Majority(JittedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs; `class_ties` counts the tied ones."""
         if output != "label":

@@ -19,7 +19,7 @@ from ucvtest.common.words import arg, excerpt, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Predictions, Scale, class_members
-from ucvtest.learners.batching import OBS_STEP, Margin, padded_size, squared_distances
+from ucvtest.learners.batching import OBS_STEP, padded_size, squared_distances
 from ucvtest.learners.jitted.neighbor_votes import Neighbours, Votes, collect_votes, elect
 from ucvtest.learners.runner import Data, PaddedLearner, State
 
@@ -165,7 +165,6 @@ class NearestNeighbors(PaddedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
         tied = state.data.shared[1]

@@ -23,7 +23,6 @@ from ucvtest.learners.jitted.penalties import (
 from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import (
-    SINGULAR,
     divisor,
     products,
     solved,
@@ -78,7 +77,6 @@ class Ridge(DualRegression):
     penalize_intercept: bool = False
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
-    singular: float = SINGULAR
     least_pivot: float = 0.0
     """Share of the largest diagonal element of X'X that every pivot must exceed."""
 
