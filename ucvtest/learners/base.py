@@ -11,11 +11,19 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from ucvtest.common.words import arg, term
-from ucvtest.data.output import Output
+from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two, refuse_pairs
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
+
+WITHOUT: dict[Scale, tuple[Output, ...]] = {
+    "log_odds": (),
+    "share": (),
+    "fitted": ("probability",),
+    "discriminant": ("number", "probability"),
+}
+"""What cannot be made of scores in these units."""
 
 MARGIN = (1e-8, 1e-12)
 """Distance from the cut, absolute and relative to the largest score, within which the error of a
@@ -85,6 +93,13 @@ class Learner(ABC):
         """What results should say of the learner on this sample; "" if nothing."""
         return ""
 
+    with_probabilities: ClassVar[str] = "a learner with probabilities such as lda, knn or lasso"
+    """What to use where it has none that a loss needs; part of the error."""
+
+    def possible_outputs(self, n_classes: int) -> tuple[Output, ...]:
+        """What it can predict of that many classes, 0 of a real response; empty if nothing."""
+        return tuple(output for output in OUTPUTS if n_classes <= 2 or output != "number")
+
     @abstractmethod
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse, with the remedy, what this learner cannot do; called before any fit.
@@ -93,6 +108,37 @@ class Learner(ABC):
         ------
         ValueError
         """
+
+    def check_output(self, sample: Sample, output: Output) -> None:
+        """Refuse classes, numbers and outputs that are not among `possible_outputs`.
+
+        Raises
+        ------
+        ValueError
+        """
+        n_classes, possible = sample.n_classes, self.possible_outputs(sample.n_classes)
+        if output in possible or (possible and not n_classes):
+            return
+        if not n_classes:
+            raise ValueError(needs_labels(self.name))
+        if n_classes > 2 and output == "score":
+            raise ValueError(
+                f"learner {self.name} has no score for each class, which the AUC of {n_classes} "
+                "classes needs: use lda, qda, gaussian_nb, nearest_centroid, knn, majority or "
+                f"{term('a scikit-learn classifier')} that gives probabilities, or merge classes"
+            )
+        if n_classes > 2 and not (possible and output == "probability"):
+            amounts = f", or pass {arg('loss', 'squared')} if y contains amounts"
+            raise ValueError(
+                f"learner {self.name} with this loss needs two classes, but y has {n_classes}: use "
+                f"{arg('loss', 'zero_one')} with lda, qda, nearest_centroid, knn or "
+                f"{term('a scikit-learn classifier')}, or merge classes"
+                f"{amounts if self.possible_outputs(0) else ''}"
+            )
+        raise ValueError(
+            f"learner {self.name} gives no {output} for class labels: use "
+            f"{arg('loss', 'zero_one')}, or {self.with_probabilities}"
+        )
 
     def check_weights(self) -> None:
         """Refuse to learn from rows with weights, unless the learner can.
@@ -227,6 +273,15 @@ class JittedLearner(Learner):
             Scores that rise with the positive class, or one score for each class.
         """
 
+    def possible_outputs(self, n_classes: int) -> tuple[Output, ...]:
+        """Those of its scale."""
+        if not n_classes:
+            return ("number",) if self.regression else ()
+        if n_classes > 2 and not self.multiclass:
+            return ()
+        without = WITHOUT[self.scale] + ("number",) * (n_classes > 2)
+        return tuple(output for output in OUTPUTS if output not in without)
+
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
         return min(self.batch_rows, power_of_two(RESULT_NUMBERS // sample.n_obs))
@@ -237,45 +292,10 @@ class JittedLearner(Learner):
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses and outputs that the learner cannot handle."""
-        if sample.classes is None:
-            if not self.regression:
-                raise ValueError(
-                    f"learner {self.name} needs class labels, but y contains real values: use "
-                    f"ridge, knn or {term('a scikit-learn regressor')}"
-                )
-        elif sample.n_classes > 2 and output == "score":
-            if not self.multiclass:
-                raise ValueError(no_class_scores(self.name, sample.n_classes))
-        elif sample.n_classes > 2 and output == "probability" and self.multiclass:
-            if output not in self._outputs():
-                raise ValueError(self._no_output(output))
-        elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
-            amounts = (
-                f", or pass {arg('loss', 'squared')} if y contains amounts"
-                if self.regression
-                else ""
-            )
-            raise ValueError(
-                f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use {arg('loss', 'zero_one')} with lda, qda, "
-                f"nearest_centroid, knn or {term('a scikit-learn classifier')}, or merge "
-                f"classes{amounts}"
-            )
-        elif output not in self._outputs():
-            raise ValueError(self._no_output(output))
-        self._refuse_memory(sample.n_obs)
+        self.check_output(sample, output)
+        refuse_pairs(f"learner {self.name}", sample.n_obs, self.pair_bytes)
         if self.needs_features:
             sample.matrix_for(f"learner {self.name}")
-
-    def _refuse_memory(self, n_obs: int) -> None:
-        """Refuse samples whose pairs of observations have no room."""
-        refuse_pairs(f"learner {self.name}", n_obs, self.pair_bytes)
-
-    def _no_output(self, output: Output) -> str:
-        return (
-            f"learner {self.name} gives no {output} for class labels: use "
-            f"{arg('loss', 'zero_one')}, or a learner with probabilities such as lda, knn or lasso"
-        )
 
     def predict(
         self,
@@ -370,15 +390,6 @@ class JittedLearner(Learner):
         """The label predicted for a score at the cut: that of the first class, as in glmnet."""
         return 0.0
 
-    def _outputs(self) -> tuple[Output, ...]:
-        by_scale: dict[Scale, tuple[Output, ...]] = {
-            "log_odds": ("label", "number", "probability", "score"),
-            "share": ("label", "number", "probability", "score"),
-            "fitted": ("label", "number", "score"),
-            "discriminant": ("label", "score"),
-        }
-        return by_scale[self.scale]
-
     def _number(self, scores: np.ndarray, output: Output) -> np.ndarray:
         if scores.ndim == 3 and output == "probability":
             return softmax(scores, axis=2) if self.scale == "log_odds" else scores
@@ -424,12 +435,11 @@ def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
     return notes
 
 
-def no_class_scores(name: str, n_classes: int) -> str:
-    """The message about a learner without a score for each of several classes."""
+def needs_labels(name: str) -> str:
+    """The message about a learner of classes and a real response."""
     return (
-        f"learner {name} has no score for each class, which the AUC of {n_classes} classes needs: "
-        "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or "
-        f"{term('a scikit-learn classifier')} that gives probabilities, or merge classes"
+        f"learner {name} needs class labels, but y contains real values: use ridge, knn or "
+        f"{term('a scikit-learn regressor')}"
     )
 
 
