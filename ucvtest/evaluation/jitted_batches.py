@@ -99,6 +99,7 @@ class TranslatedBatch(JittedBatch):
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
         super().__init__(sample, learner.jitted, learner.outputs.get(output, output), execution)
+        self.pace = Pace(learner.name, one_by_one=False)
         self._original = SplitBatch(sample, learner.original, output, execution)
         self._signed = learner.signed_score and output == "score"
 

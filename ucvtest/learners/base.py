@@ -4,12 +4,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
+from inspect import Parameter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, softmax
 
+from ucvtest.common.checks import declared
 from ucvtest.common.words import arg, term
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.sample import Sample
@@ -205,13 +207,17 @@ class SplitLearner(Learner):
 class JittedLearner(Learner):
     """A learner whose fits to many learning sets are one jitted, batched computation.
 
-    Subclasses are frozen dataclasses that contain the settings. `prepare` does what all
-    fits share, once; `scores` does the fits. They are deterministic and symmetric in
-    the learning rows.
+    Subclasses are frozen dataclasses that contain the settings, whose types declare their ranges.
+    `prepare` does what all fits share, once; `scores` does the fits. They are deterministic and
+    symmetric in the learning rows.
     """
 
     backend: ClassVar[str] = "jax"
 
+    family: ClassVar[str]
+    """The short name of the function that makes it."""
+    arguments: ClassVar[tuple[str, ...]] = ()
+    """Settings that the short string has by place, and not by name."""
     scale: ClassVar[Scale]
     """Units of the scores: log-odds, share of votes, fitted label 0 or 1, discriminant."""
     multiclass: ClassVar[bool] = False
@@ -230,6 +236,27 @@ class JittedLearner(Learner):
     estimator: labels within `MARGIN` of the cut, and solutions without eight digits."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
+
+    def __post_init__(self) -> None:
+        for setting in _settings(self):
+            value, default = getattr(self, setting.name), setting.default
+            default = Parameter.empty if default is MISSING else default
+            value = declared(_argument(setting), value, setting.type, default)
+            object.__setattr__(self, setting.name, value)
+
+    @property
+    def name(self) -> str:
+        """The short string: family, arguments, and all other settings that are not the default."""
+        settings = [f for f in _settings(self) if f.repr and not f.kw_only]
+        by_place = [f for name in self.arguments for f in settings if f.name == name]
+        while by_place and getattr(self, by_place[-1].name) == by_place[-1].default:
+            by_place.pop()
+        written = [str(getattr(self, f.name)) for f in by_place]
+        for f in settings:
+            value = getattr(self, f.name)
+            if f.name not in self.arguments and value != f.default:
+                written.append(f"{_argument(f)}={str(value).lower()}")
+        return f"{self.family}:{','.join(written)}" if written else self.family
 
     @property
     def regresses(self) -> bool:
@@ -443,18 +470,14 @@ def needs_labels(name: str) -> str:
     )
 
 
-def short_name(
-    family: str, arguments: Iterable[Any], options: Mapping[str, tuple[Any, Any]]
-) -> str:
-    """The short string of a learner, such as "ridge:0.1,scale=mean".
+def _settings(learner: Any) -> tuple[Any, ...]:
+    """The fields of a learner."""
+    return fields(learner)
 
-    `options` are values with their defaults, and are left out where they have these.
-    """
-    written = [*map(str, arguments)]
-    for name, (value, default) in options.items():
-        if value != default:
-            written.append(f"{name}={str(value).lower()}")
-    return f"{family}:{','.join(written)}" if written else family
+
+def _argument(setting: Any) -> str:
+    """What a setting is called by users, for whom the units of scores have no name."""
+    return "scale" if setting.name == "penalty_scale" else str(setting.name)
 
 
 def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -35,16 +35,13 @@ class ScaledNeighbors(MappedLearner):
     k: int
     ties: VoteTies
 
+    family: ClassVar[str] = "knn"
+    arguments: ClassVar[tuple[str, ...]] = ("k",)
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
     indicators: ClassVar[bool] = True
     block: ClassVar[int] = 16
-
-    @property
-    def name(self) -> str:
-        """``knn:k``."""
-        return f"knn:{self.k}"
 
     @property
     def tie_code(self) -> float:
