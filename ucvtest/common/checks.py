@@ -88,10 +88,10 @@ class Between:
     ends: bool = False
 
     def __str__(self) -> str:
+        if self.high == HIGHEST and self.low > -HIGHEST:
+            return f"{'of at least' if self.ends else 'above'} {self.low:g}"
         if not self.ends:
             return f"between {self.low:g} and {self.high:g}"
-        if self.high == HIGHEST:
-            return f"of at least {self.low:g}"
         return f"from {self.low:g} to {self.high:g}"
 
 

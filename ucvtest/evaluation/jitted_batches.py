@@ -1,8 +1,9 @@
 """How jitted learners predict some learning sets at a time."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import cached_property, partial
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.slow_fits import Pace
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translated import MARGIN, TranslatedLearner
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
 
 
@@ -23,20 +25,53 @@ class JittedBatch:
     score can decide a tie, so that results would depend on the size of the batches.
     """
 
-    def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
-        self._sample = sample
+    jitted = True
+    n_workers = 1
+
+    def __init__(
+        self, sample: Sample, learner: JittedLearner, output: Output, execution: Execution
+    ) -> None:
+        self._sample, self._clock = sample, execution.progress.clock
         self._learner = learner
-        self._predict: Callable[..., Predictions] = learner.predict
         self._output: Output = output
-        self.n_devices = count_devices()
+        self._n_devices, self._compiled = count_devices(), False
+        self.pace = Pace(learner.name, one_by_one=False)
         self._states = {0: learner.prepare(sample)}
-        self._shape = learner.rows_per_call(sample)
-        self.size: int | None = self._shape
+        self._most_rows = learner.rows_per_call(sample)
 
     @cached_property
-    def most_labelings(self) -> int:
-        """Labelings in one call; few tests ask for any."""
+    def _most_labelings(self) -> int:
+        """Few tests ask for any."""
         return self._learner.labelings_per_call(self._sample)
+
+    def at_once(self, *, labelings: bool) -> int:
+        """Learning sets, or labelings of one, in every call."""
+        return self._most_labelings if labelings else self._most_rows
+
+    def predictions(self, fits: FitRequests) -> Iterator[tuple[slice, Predictions]]:
+        """Those of all fits in their order, call by call; call i is for device i modulo n."""
+        size = self.at_once(labelings=fits.common)
+        calls = [slice(i, i + size) for i in range(0, len(fits), size)]
+        n_devices = min(self._n_devices, len(calls))
+        if n_devices < 2:
+            for rows in calls:
+                clock_before = self._clock()
+                predictions = self.predict(fits.rows(rows), 0)
+                # The first ones were compiled.
+                if self._compiled:
+                    self.pace.add(self._clock() - clock_before, len(predictions.values))
+                self._compiled = True
+                yield rows, predictions
+            return
+
+        def work(device: int) -> list[Predictions]:
+            return [self.predict(fits.rows(rows), device) for rows in calls[device::n_devices]]
+
+        # One thread for each device, as what a thread asks for is done at once.
+        with ThreadPoolExecutor(n_devices) as pool:
+            by_device = list(pool.map(work, range(n_devices)))
+        for number, rows in enumerate(calls):
+            yield rows, by_device[number % n_devices][number // n_devices]
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """Values (R, n); those of untested observations are undefined."""
@@ -45,7 +80,7 @@ class JittedBatch:
             if device not in self._states:
                 self._states[device] = self._learner.prepare(self._sample)
             labels, testing, size = fits.labels, fits.testing, len(fits)
-            shape = self.most_labelings if fits.common else self._shape
+            shape = self.at_once(labelings=fits.common)
             # One learning set may stand for all labelings.
             learning = fits.learning[None] if fits.common else _lengthened(fits.learning, shape)
             if size < shape:
@@ -53,7 +88,7 @@ class JittedBatch:
                 # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             state = self._states[device]
-            predictions = self._predict(state, learning, self._output, testing, labels)
+            predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
@@ -63,8 +98,8 @@ class TranslatedBatch(JittedBatch):
     def __init__(
         self, sample: Sample, learner: TranslatedLearner, output: Output, execution: Execution
     ) -> None:
-        super().__init__(sample, learner.jitted, learner.outputs.get(output, output))
-        self._predict = partial(learner.jitted.predict, margin=MARGIN)
+        super().__init__(sample, learner.jitted, learner.outputs.get(output, output), execution)
+        self.pace = Pace(learner.name, one_by_one=False)
         self._original = SplitBatch(sample, learner.original, output, execution)
         self._signed = learner.signed_score and output == "score"
 

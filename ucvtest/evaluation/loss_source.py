@@ -158,32 +158,35 @@ class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
-        self._difference, self._order = difference, order
-        self._next = 0
-        self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
+        self._order, self._next = order, 0
+        self._hand_out(difference, [*difference.values_by_learner.values()])
         self.ties = Counter(difference.diagnostics)
         self.one_class_fits = self.ties.pop("one_class_fits", 0)
         self.paired, self.identical = difference.paired, difference.identical
         self.n_fits = difference.n_fits
+
+    def _hand_out(self, difference: LossDifference, values: list[np.ndarray]) -> None:
+        """Give each learner's values (T,) or (T, K) of what is tested."""
+        self._testing, self._values = difference.design.testing, values
+        self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
 
     def losses_and_failures(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
     ) -> LossesAndFailures:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
         first, self._next = self._next, self._next + len(testing)
-        value_rows: slice | np.ndarray
-        if self._order is None:
-            value_rows = slice(self._starts[first], self._starts[self._next])
-        else:
-            rows = self._order[first : self._next]
-            value_rows = np.concatenate(
-                [np.arange(self._starts[r], self._starts[r + 1]) for r in rows]
+        rows: slice | np.ndarray = slice(first, self._next)
+        places: slice | np.ndarray = slice(self._starts[first], self._starts[self._next])
+        if self._order is not None:
+            rows = self._order[rows]
+            places = np.concatenate(
+                [np.arange(self._starts[row], self._starts[row + 1]) for row in rows]
             )
-        learner_losses, places = [], np.flatnonzero(testing)
-        for values_of_learner in self._difference.values_by_learner.values():
-            values = np.zeros(testing.size)
-            values[places] = values_of_learner[value_rows]
-            learner_losses.append(values.reshape(testing.shape))
+        tested, learner_losses = self._testing[rows], []
+        for values in self._values:
+            losses = np.zeros((*tested.shape, *values.shape[1:]))
+            losses[tested] = values[places]
+            learner_losses.append(losses)
         return learner_losses, {}
 
 
@@ -219,12 +222,10 @@ class GivenPredictions(PrecomputedLosses):
 
     def __init__(self, observed: LossDifference, rows: LossDifference) -> None:
         super().__init__(observed)
-        self._rows, self.parts = rows, parts_where_tested(rows.losses)
-        self._row_starts = np.concatenate([[0], np.cumsum(rows.design.n_tested)])
-        losses, metric = rows.losses, rows.losses.metric
+        losses, metric, self.places = rows.losses, rows.losses.metric, rows.places
         assert losses.predictions is not None
-        self.places = tuple(place for place in (rows.learner, rows.other) if place is not None)
-        self._predictions = [losses.predictions[place] for place in self.places]
+        self.parts = parts_where_tested(losses)
+        self._hand_out(rows, [losses.predictions[place] for place in self.places])
         self.target, self.largest_class = np.asarray(losses.target), 0
         self.function: FunctionOfMeans | MetricOfSets
         if isinstance(metric, SurvivalMetric):
@@ -232,21 +233,7 @@ class GivenPredictions(PrecomputedLosses):
         else:
             self.function = losses.function_of_means
         if isinstance(self.function, Cells):
-            self.largest_class = int(np.ceil(max(x.max() for x in self._predictions)))
-
-    def losses_and_failures(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
-    ) -> LossesAndFailures:
-        """See `LossSource`."""
-        first, self._next = self._next, self._next + len(testing)
-        tested = self._rows.design.testing[first : self._next]
-        some = slice(self._row_starts[first], self._row_starts[self._next])
-        values = []
-        for predictions in self._predictions:
-            of_sets = np.zeros((*tested.shape, *predictions.shape[1:]))
-            of_sets[tested] = predictions[some]
-            values.append(of_sets)
-        return values, {}
+            self.largest_class = int(np.ceil(max(x.max() for x in self._values)))
 
 
 def source_of(problem: Problem, execution: Execution) -> FittedLosses:

@@ -15,8 +15,10 @@ MEASURED = 60
 
 @dataclass
 class Pace:
-    """Seconds of fits so far, but for those that also imported, compiled or started workers."""
+    """Seconds of a learner's fits so far, but for those that also imported, compiled or started."""
 
+    learner: str
+    one_by_one: bool
     seconds: float = 0.0
     fits: int = 0
 
@@ -25,44 +27,38 @@ class Pace:
         self.seconds += seconds
         self.fits += fits
 
-    @property
-    def of_one(self) -> float | None:
-        """Seconds of one fit; None as long as little is known."""
+    def announce(self, progress: Progress) -> None:
+        """Say once how long the fits that are left will take, if that is long.
+
+        Where they are not done one by one, a bound that is far away says nothing: only numbers of
+        fits count that are known, or foreseen.
+        """
         is_measured = self.fits > 0 and self.seconds >= LONG_SECONDS / MEASURED
-        return self.seconds / self.fits if is_measured else None
-
-
-def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: bool) -> None:
-    """Say once how long the fits that are left will take, if that is long.
-
-    Where they are not done one by one, a bound that is far away says nothing: only numbers of fits
-    count that are known, or foreseen.
-    """
-    seconds_of_fit = pace.of_one
-    if progress.duration_announced or seconds_of_fit is None:
-        return
-    total, bounded = progress.total, progress.at_most
-    if bounded and progress.foreseen is not None:
-        total, bounded = progress.foreseen, False
-    if total is None or (bounded and not one_by_one):
-        return
-    n_left = total - progress.n_fits + progress.later
-    usual_remedies = (
-        f"{arg('max_seconds')} of {call('compare')} chooses a test that fits the time, and "
-        "that of a test stops draws in time"
-    )
-    if one_by_one:
-        usual_remedies += (
-            f", {arg('n_jobs')} distributes the fits, and {arg('checkpoint')} keeps finished work"
+        if progress.duration_announced or not is_measured:
+            return
+        total, bounded = progress.total, progress.at_most
+        if bounded and progress.foreseen is not None:
+            total, bounded = progress.foreseen, False
+        if total is None or (bounded and not self.one_by_one):
+            return
+        n_left, seconds_of_fit = total - progress.n_fits + progress.later, self.seconds / self.fits
+        usual_remedies = (
+            f"{arg('max_seconds')} of {call('compare')} chooses a test that fits the time, and "
+            "that of a test stops draws in time"
         )
-    announce_duration(
-        progress,
-        f"{'at most ' if bounded else ''}{n_left} fits are left, "
-        f"{duration_in_words(seconds_of_fit)} each with {learner}",
-        n_left * seconds_of_fit,
-        progress.remedies or usual_remedies,
-        at_most=bounded,
-    )
+        if self.one_by_one:
+            usual_remedies += (
+                f", {arg('n_jobs')} distributes the fits, and {arg('checkpoint')} keeps finished "
+                "work"
+            )
+        announce_duration(
+            progress,
+            f"{'at most ' if bounded else ''}{n_left} fits are left, "
+            f"{duration_in_words(seconds_of_fit)} each with {self.learner}",
+            n_left * seconds_of_fit,
+            progress.remedies or usual_remedies,
+            at_most=bounded,
+        )
 
 
 def announce_duration(

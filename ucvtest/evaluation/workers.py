@@ -4,7 +4,7 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from ucvtest.common.words import cause_of, place, same_door
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
-from ucvtest.evaluation.slow_fits import Pace, announce_rest, is_long
+from ucvtest.evaluation.slow_fits import Pace, is_long
 from ucvtest.learners.base import Predictions, SplitLearner, UnreadablePredictions
 from ucvtest.learners.survival import SurvivalLearner
 
@@ -43,7 +43,7 @@ class SplitBatch:
     fitted again.
     """
 
-    n_devices = 1
+    jitted = False
 
     def __init__(
         self, sample: Sample, learner: SplitLearner, output: Output, execution: Execution
@@ -52,11 +52,10 @@ class SplitBatch:
         self._learner = learner
         self._output: Output = output
         self._execution = execution
-        self.size = self.most_labelings = execution.batch_size
         self._seen: set[int] = set()
         self._workers_were_ready = False
         self._chunk_size = 0
-        self._pace = Pace()
+        self.pace = Pace(learner.name, one_by_one=True)
 
     @property
     def n_workers(self) -> int:
@@ -67,39 +66,45 @@ class SplitBatch:
             return 1
         return int(effective_n_jobs(self._execution.n_jobs))
 
-    def predict(self, fits: FitRequests, device: int = 0) -> Predictions:
-        """Values (R, n); those of untested observations are undefined."""
+    def at_once(self, *, labelings: bool) -> int:
+        """One: a second fit takes as long as the first."""
+        return 1
+
+    def predictions(self, fits: FitRequests) -> Iterator[tuple[slice, Predictions]]:
+        """Those of all fits in their order, some at a time: known ones, and a chunk of others."""
         learner, output, progress = self._learner, self._output, self._execution.progress
         values = np.full(_shape(learner, self._sample, output, fits.testing), np.nan)
-        missing, known = np.arange(len(fits)), progress.known_fits
-        failed: dict[int, Exception] = {}
+        missing, known, first = np.arange(len(fits)), progress.known_fits, 0
         if known is not None:
             missing = known.fill_known(values, learner, output, fits)
-            self._execution.count_fits(len(fits) - len(missing))
+        if not len(missing):
+            yield slice(0, len(fits)), Predictions(values, Counter())
+            return
         self._chunk_size = max(self._chunk_size, self.n_workers)
-        with self._workers() if len(missing) else nullcontext() as workers:
+        with self._workers() as workers:
             while len(missing):
                 size = -(-len(missing) // max(1, round(len(missing) / self._chunk_size)))
+                size = min(size, self._execution.batch_size or size)
                 rows, missing = missing[:size], missing[size:]
                 chunk, clock_before = fits.rows(rows), progress.clock()
                 predictions = self.fit(chunk, workers)
                 seconds = progress.clock() - clock_before
                 values[rows] = predictions.values
-                failed.update(predictions.failed)
                 has_fitted = ~np.isin(chunk.splits, list(predictions.failed))
                 if known is not None and has_fitted.any():
                     fitted = chunk.rows(np.flatnonzero(has_fitted))
                     known.add_predictions(values[rows[has_fitted]], learner, output, fitted)
-                self._execution.count_fits(len(rows))
                 # What starts workers, imports or compiles says little of the others, unless it is
                 # long.
                 if self._workers_were_ready or is_long(seconds):
-                    self._pace.add(seconds, len(rows))
-                announce_rest(progress, self._pace, learner.name, one_by_one=True)
+                    self.pace.add(seconds, len(rows))
                 # Workers idle at the end of each chunk: few small ones.
                 if seconds < CHUNK_SECONDS:
                     self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
-        return Predictions(values, Counter(), failed)
+                last = int(missing[0]) if len(missing) else len(fits)
+                part = Predictions(values[first:last], Counter(), predictions.failed)
+                yield slice(first, last), part
+                first = last
 
     def fit(self, fits: FitRequests, workers: "Parallel | None" = None) -> Predictions:
         """Fit all at once, where nothing is known, kept or counted."""

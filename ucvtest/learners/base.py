@@ -4,18 +4,32 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
+from inspect import Parameter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, softmax
 
+from ucvtest.common.checks import declared
 from ucvtest.common.words import arg, term
-from ucvtest.data.output import Output
+from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
+from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two, refuse_pairs
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
+
+WITHOUT: dict[Scale, tuple[Output, ...]] = {
+    "log_odds": (),
+    "share": (),
+    "fitted": ("probability",),
+    "discriminant": ("number", "probability"),
+}
+"""What cannot be made of scores in these units."""
+
+MARGIN = (1e-8, 1e-12)
+"""Distance from the cut, absolute and relative to the largest score, within which the error of a
+solution could decide about a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +95,13 @@ class Learner(ABC):
         """What results should say of the learner on this sample; "" if nothing."""
         return ""
 
+    with_probabilities: ClassVar[str] = "a learner with probabilities such as lda, knn or lasso"
+    """What to use where it has none that a loss needs; part of the error."""
+
+    def possible_outputs(self, n_classes: int) -> tuple[Output, ...]:
+        """What it can predict of that many classes, 0 of a real response; empty if nothing."""
+        return tuple(output for output in OUTPUTS if n_classes <= 2 or output != "number")
+
     @abstractmethod
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse, with the remedy, what this learner cannot do; called before any fit.
@@ -89,6 +110,37 @@ class Learner(ABC):
         ------
         ValueError
         """
+
+    def check_output(self, sample: Sample, output: Output) -> None:
+        """Refuse classes, numbers and outputs that are not among `possible_outputs`.
+
+        Raises
+        ------
+        ValueError
+        """
+        n_classes, possible = sample.n_classes, self.possible_outputs(sample.n_classes)
+        if output in possible or (possible and not n_classes):
+            return
+        if not n_classes:
+            raise ValueError(needs_labels(self.name))
+        if n_classes > 2 and output == "score":
+            raise ValueError(
+                f"learner {self.name} has no score for each class, which the AUC of {n_classes} "
+                "classes needs: use lda, qda, gaussian_nb, nearest_centroid, knn, majority or "
+                f"{term('a scikit-learn classifier')} that gives probabilities, or merge classes"
+            )
+        if n_classes > 2 and not (possible and output == "probability"):
+            amounts = f", or pass {arg('loss', 'squared')} if y contains amounts"
+            raise ValueError(
+                f"learner {self.name} with this loss needs two classes, but y has {n_classes}: use "
+                f"{arg('loss', 'zero_one')} with lda, qda, nearest_centroid, knn or "
+                f"{term('a scikit-learn classifier')}, or merge classes"
+                f"{amounts if self.possible_outputs(0) else ''}"
+            )
+        raise ValueError(
+            f"learner {self.name} gives no {output} for class labels: use "
+            f"{arg('loss', 'zero_one')}, or {self.with_probabilities}"
+        )
 
     def check_weights(self) -> None:
         """Refuse to learn from rows with weights, unless the learner can.
@@ -155,13 +207,17 @@ class SplitLearner(Learner):
 class JittedLearner(Learner):
     """A learner whose fits to many learning sets are one jitted, batched computation.
 
-    Subclasses are frozen dataclasses that contain the settings. `prepare` does what all
-    fits share, once; `scores` does the fits. They are deterministic and symmetric in
-    the learning rows.
+    Subclasses are frozen dataclasses that contain the settings, whose types declare their ranges.
+    `prepare` does what all fits share, once; `scores` does the fits. They are deterministic and
+    symmetric in the learning rows.
     """
 
     backend: ClassVar[str] = "jax"
 
+    family: ClassVar[str]
+    """The short name of the function that makes it."""
+    arguments: ClassVar[tuple[str, ...]] = ()
+    """Settings that the short string has by place, and not by name."""
     scale: ClassVar[Scale]
     """Units of the scores: log-odds, share of votes, fitted label 0 or 1, discriminant."""
     multiclass: ClassVar[bool] = False
@@ -175,8 +231,32 @@ class JittedLearner(Learner):
     in its cache."""
     pair_bytes: ClassVar[int] = 0
     """Memory that `prepare` takes for each pair of observations, about; 0 where it needs none."""
+    careful: bool = False
+    """Whether what rounding errors could decide is left open, NaN, by a learner that stands for an
+    estimator: labels within `MARGIN` of the cut, and solutions without eight digits."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
+
+    def __post_init__(self) -> None:
+        for setting in _settings(self):
+            value, default = getattr(self, setting.name), setting.default
+            default = Parameter.empty if default is MISSING else default
+            value = declared(_argument(setting), value, setting.type, default)
+            object.__setattr__(self, setting.name, value)
+
+    @property
+    def name(self) -> str:
+        """The short string: family, arguments, and all other settings that are not the default."""
+        settings = [f for f in _settings(self) if f.repr and not f.kw_only]
+        by_place = [f for name in self.arguments for f in settings if f.name == name]
+        while by_place and getattr(self, by_place[-1].name) == by_place[-1].default:
+            by_place.pop()
+        written = [str(getattr(self, f.name)) for f in by_place]
+        for f in settings:
+            value = getattr(self, f.name)
+            if f.name not in self.arguments and value != f.default:
+                written.append(f"{_argument(f)}={str(value).lower()}")
+        return f"{self.family}:{','.join(written)}" if written else self.family
 
     @property
     def regresses(self) -> bool:
@@ -220,6 +300,15 @@ class JittedLearner(Learner):
             Scores that rise with the positive class, or one score for each class.
         """
 
+    def possible_outputs(self, n_classes: int) -> tuple[Output, ...]:
+        """Those of its scale."""
+        if not n_classes:
+            return ("number",) if self.regression else ()
+        if n_classes > 2 and not self.multiclass:
+            return ()
+        without = WITHOUT[self.scale] + ("number",) * (n_classes > 2)
+        return tuple(output for output in OUTPUTS if output not in without)
+
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
         return min(self.batch_rows, power_of_two(RESULT_NUMBERS // sample.n_obs))
@@ -230,45 +319,10 @@ class JittedLearner(Learner):
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses and outputs that the learner cannot handle."""
-        if sample.classes is None:
-            if not self.regression:
-                raise ValueError(
-                    f"learner {self.name} needs class labels, but y contains real values: use "
-                    f"ridge, knn or {term('a scikit-learn regressor')}"
-                )
-        elif sample.n_classes > 2 and output == "score":
-            if not self.multiclass:
-                raise ValueError(no_class_scores(self.name, sample.n_classes))
-        elif sample.n_classes > 2 and output == "probability" and self.multiclass:
-            if output not in self._outputs():
-                raise ValueError(self._no_output(output))
-        elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
-            amounts = (
-                f", or pass {arg('loss', 'squared')} if y contains amounts"
-                if self.regression
-                else ""
-            )
-            raise ValueError(
-                f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use {arg('loss', 'zero_one')} with lda, qda, "
-                f"nearest_centroid, knn or {term('a scikit-learn classifier')}, or merge "
-                f"classes{amounts}"
-            )
-        elif output not in self._outputs():
-            raise ValueError(self._no_output(output))
-        self._refuse_memory(sample.n_obs)
+        self.check_output(sample, output)
+        refuse_pairs(f"learner {self.name}", sample.n_obs, self.pair_bytes)
         if self.needs_features:
             sample.matrix_for(f"learner {self.name}")
-
-    def _refuse_memory(self, n_obs: int) -> None:
-        """Refuse samples whose pairs of observations have no room."""
-        refuse_pairs(f"learner {self.name}", n_obs, self.pair_bytes)
-
-    def _no_output(self, output: Output) -> str:
-        return (
-            f"learner {self.name} gives no {output} for class labels: use "
-            f"{arg('loss', 'zero_one')}, or a learner with probabilities such as lda, knn or lasso"
-        )
 
     def predict(
         self,
@@ -277,7 +331,6 @@ class JittedLearner(Learner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, from the scores.
 
@@ -291,9 +344,6 @@ class JittedLearner(Learner):
             Which ties are counted; by default all.
         labels : ndarray of float64, shape (R, n), optional
             The response to learn instead of the sample's; `learning` may then have one row.
-        margin : pair of float, optional
-            Distance from the cut within which a label is left open: absolute, and relative to the
-            largest score of a call.
 
         Returns
         -------
@@ -301,12 +351,12 @@ class JittedLearner(Learner):
             NaN if a fit has no solution, or a label is left open.
         """
         if output == "label":
-            predicted = self.codes(state, learning, labels, margin)
+            predicted = self.codes(state, learning, labels)
             if predicted is not None:
                 return Predictions(predicted, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
-            return self.elect(scores, testing, margin)
+            return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
@@ -314,7 +364,6 @@ class JittedLearner(Learner):
         state: Any,
         learning: np.ndarray,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, where a learner finds them without its scores.
 
@@ -325,9 +374,6 @@ class JittedLearner(Learner):
         learning : ndarray of bool, shape (R, n)
         labels : ndarray of float64, shape (R, n), optional
             As in `scores`.
-        margin : pair of float, optional
-            Distance from the cut that is still too near to it: absolute, and relative to the
-            largest score.
 
         Returns
         -------
@@ -340,7 +386,6 @@ class JittedLearner(Learner):
         self,
         scores: np.ndarray,
         testing: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Labels for what `scores` returned; arguments as in `predict`."""
         if scores.ndim == 3:
@@ -352,10 +397,10 @@ class JittedLearner(Learner):
             if self.tie_code != 0.0:
                 labels = np.where(ahead == 0, self.tie_code, labels)
         tied, missing = ahead == 0, np.isnan(best_score)
-        if margin is not None:
+        if self.careful:
             # The scores of classes that a learning set does not have are infinite.
             largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-            missing |= np.abs(ahead) <= margin[0] + margin[1] * largest
+            missing |= np.abs(ahead) <= MARGIN[0] + MARGIN[1] * largest
         # A comparison alone would make NaN a class.
         if missing.any():
             labels = np.where(missing, np.nan, labels)
@@ -371,15 +416,6 @@ class JittedLearner(Learner):
     def tie_code(self) -> float:
         """The label predicted for a score at the cut: that of the first class, as in glmnet."""
         return 0.0
-
-    def _outputs(self) -> tuple[Output, ...]:
-        by_scale: dict[Scale, tuple[Output, ...]] = {
-            "log_odds": ("label", "number", "probability", "score"),
-            "share": ("label", "number", "probability", "score"),
-            "fitted": ("label", "number", "score"),
-            "discriminant": ("label", "score"),
-        }
-        return by_scale[self.scale]
 
     def _number(self, scores: np.ndarray, output: Output) -> np.ndarray:
         if scores.ndim == 3 and output == "probability":
@@ -426,27 +462,22 @@ def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
     return notes
 
 
-def no_class_scores(name: str, n_classes: int) -> str:
-    """The message about a learner without a score for each of several classes."""
+def needs_labels(name: str) -> str:
+    """The message about a learner of classes and a real response."""
     return (
-        f"learner {name} has no score for each class, which the AUC of {n_classes} classes needs: "
-        "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or "
-        f"{term('a scikit-learn classifier')} that gives probabilities, or merge classes"
+        f"learner {name} needs class labels, but y contains real values: use ridge, knn or "
+        f"{term('a scikit-learn regressor')}"
     )
 
 
-def short_name(
-    family: str, arguments: Iterable[Any], options: Mapping[str, tuple[Any, Any]]
-) -> str:
-    """The short string of a learner, such as "ridge:0.1,scale=mean".
+def _settings(learner: Any) -> tuple[Any, ...]:
+    """The fields of a learner."""
+    return fields(learner)
 
-    `options` are values with their defaults, and are left out where they have these.
-    """
-    written = [*map(str, arguments)]
-    for name, (value, default) in options.items():
-        if value != default:
-            written.append(f"{name}={str(value).lower()}")
-    return f"{family}:{','.join(written)}" if written else family
+
+def _argument(setting: Any) -> str:
+    """What a setting is called by users, for whom the units of scores have no name."""
+    return "scale" if setting.name == "penalty_scale" else str(setting.name)
 
 
 def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,10 +29,6 @@ OBS_STEP = 32
 next power of two: samples of similar size then share a compilation, and grow by an eighth at most.
 """
 
-Margin = tuple[float, float]
-"""Distance from the cut within which a score leaves its label open: absolute, and relative to the
-largest score of a call."""
-
 
 def median_centred(matrix: np.ndarray) -> np.ndarray:
     """Columns minus their medians.

@@ -100,14 +100,10 @@ def _columns_named_in(estimator: Any) -> Iterator[Any]:
 class MeanResponse(JittedLearner):
     """The mean of the learnt responses, whatever the features are."""
 
+    family: ClassVar[str] = "mean"
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
     needs_features: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        """``mean``."""
-        return "mean"
 
     def prepare(self, sample: Sample) -> np.ndarray:
         """The response, (n,)."""

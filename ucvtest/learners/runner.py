@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -18,14 +18,14 @@ from ucvtest.common.float64 import in_float64, jax, jit, jnp, to_device
 from ucvtest.common.padding import next_multiple
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, class_members
+from ucvtest.learners.base import MARGIN, JittedLearner, Predictions, class_members
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
-    Margin,
     padded_rows,
     rows_for_cache,
 )
+from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR
 
 MEMBERS_STEP = 16
 """Sizes of learning sets are multiples of this where programs depend on them."""
@@ -67,6 +67,13 @@ class PaddedLearner(JittedLearner):
     """Fields that programs do not read, because `numbers` are made from them."""
     indicators: ClassVar[bool] = False
     """Whether programs get indicators of classes, and not the response."""
+
+    careful: bool = field(default=False, kw_only=True, repr=False)
+
+    @property
+    def singular(self) -> float:
+        """Share of a diagonal element below which a pivot leaves too few digits."""
+        return CAREFUL if self.careful else SINGULAR
 
     @abstractmethod
     def share(self, sample: Sample) -> Data:
@@ -167,17 +174,13 @@ class MappedLearner(PaddedLearner):
         return self._run(_scores, state, learning, labels, arrays)
 
     def codes(
-        self,
-        state: State,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1; see `JittedLearner.codes`."""
         if state.n_classes > 2:
             return None
         n_obs = learning.shape[1]
-        predicted, is_open = self._run(_codes, state, learning, labels, n_obs, margin)
+        predicted, is_open = self._run(_codes, state, learning, labels, n_obs)
         return None if is_open.any() else predicted[:, :n_obs]
 
     def predict(
@@ -187,10 +190,9 @@ class MappedLearner(PaddedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """See `JittedLearner`; learning sets without a solution are fitted again."""
-        predictions = super().predict(state, learning, output, testing, labels, margin)
+        predictions = super().predict(state, learning, output, testing, labels)
         values = predictions.values
         if values.dtype == np.int8 or not np.isnan(values.sum()):
             return predictions
@@ -256,17 +258,15 @@ def _codes(
     learning: jax.Array,
     labels: jax.Array | None,
     n_obs: jax.Array,
-    margin: Margin | None,
 ) -> tuple[jax.Array, jax.Array]:
     """Labels 0 and 1 (R, N), and whether a score is missing, or within a margin of the cut."""
     cut = key.learner.cut
 
     def label(scores: jax.Array) -> tuple[jax.Array, jax.Array]:
         above = scores > cut
-        if margin is None:
-            clear = above | (scores < cut)
-        else:
-            distance = margin[0] + margin[1] * (jnp.abs(scores).max() + abs(cut))
+        clear = above | (scores < cut)
+        if key.learner.careful:
+            distance = MARGIN[0] + MARGIN[1] * (jnp.abs(scores).max() + abs(cut))
             clear = jnp.abs(scores - cut) > distance
         # NaN is not clear; what fills up the sample may be anything.
         is_open = (~clear & (jnp.arange(len(scores)) < n_obs)).any()

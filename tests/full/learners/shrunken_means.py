@@ -16,15 +16,12 @@ class ShrunkenMeans(MappedLearner):
 
     shrinkage: float = 0.0
 
+    family: ClassVar[str] = "shrunken_means"
+    arguments: ClassVar[tuple[str, ...]] = ("shrinkage",)
     scale: ClassVar[Scale] = "discriminant"
     multiclass: ClassVar[bool] = True
     indicators: ClassVar[bool] = True
     numbers: ClassVar[tuple[str, ...]] = ("shrinkage",)
-
-    @property
-    def name(self) -> str:
-        """The settings are part of it."""
-        return f"shrunken_means:{self.shrinkage}"
 
     def share(self, sample: Sample) -> Data:
         """What all fits share."""

@@ -6,6 +6,7 @@ import pytest
 
 from tests.full.learners.shrunken_means import ShrunkenMeans
 from tests.support.samples import breast_cancer, evaluate, learning_sets
+from ucvtest.data.sample import make_sample
 from ucvtest.learners.batching import padded_size
 from ucvtest.learners.solvers.linear_algebra import inverted, solved
 
@@ -15,13 +16,26 @@ def test_a_label_at_the_cut_or_missing_is_left_to_the_scores():
     learner, learning = ShrunkenMeans(0.3), learning_sets(sample, 60, 5)
     state = learner.prepare(sample)
     assert learner.codes(state, learning) is not None
-    assert learner.codes(state, learning, margin=(1e-3, 0.0)) is not None
-    largest = float(np.abs(learner.scores(state, learning)).max())
-    assert learner.codes(state, learning, margin=(largest, 0.0)) is None
     # All means are the same, and so all scores are zero.
     equal = ShrunkenMeans(1.0)
     assert equal.codes(equal.prepare(sample), learning) is None
     assert evaluate(sample, equal, "label", learning).ties["score_ties"] == (~learning).sum()
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "is_open"),
+    [(1 + 1e-9, 3.0, True), (1 + 1e-7, 3.0, False), (1 + 1e-7, 1e6, True)],
+)
+def test_careful_learners_leave_open_what_rounding_errors_could_decide(near, far, is_open):
+    # The means are 0 and 2. The margin is absolute, and relative to the largest score.
+    features = np.array([0.0, 0.0, 2.0, 2.0, near, far])[:, None]
+    sample = make_sample(features, [0, 0, 1, 1, 1, 1], as_classes=True)
+    learning = np.array([[True] * 4 + [False] * 2])
+    for learner, expected in (ShrunkenMeans(), False), (ShrunkenMeans(careful=True), is_open):
+        state = learner.prepare(sample)
+        assert (learner.codes(state, learning) is None) == expected
+        predicted = learner.predict(state, learning, "label").values[0]
+        np.testing.assert_array_equal(np.isnan(predicted), [False] * 4 + [expected, False])
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.common.words import arg
 from ucvtest.data.class_order import by_class, check_order, names_classes
-from ucvtest.data.output import Output
+from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.sample import Sample, difference_of_indices
 from ucvtest.learners.adapters.declared import (
     estimator_kind,
     validate_parameters,
     weight_argument,
 )
-from ucvtest.learners.base import SplitLearner, no_class_scores, reading
+from ucvtest.learners.base import SplitLearner, reading
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
@@ -54,6 +53,9 @@ class SklearnLearner(SplitLearner):
     """
 
     backend: ClassVar[str] = "sklearn"
+    with_probabilities: ClassVar[str] = (
+        "a classifier with predict_proba, as sklearn.calibration.CalibratedClassifierCV makes one"
+    )
 
     estimator: Any
     stops_early: bool = field(default=False, kw_only=True)
@@ -78,62 +80,30 @@ class SklearnLearner(SplitLearner):
         """The estimator as scikit-learn writes it, on one line."""
         return short(repr(self.estimator))
 
+    def possible_outputs(self, n_classes: int) -> tuple[Output, ...]:
+        """Those of a regressor, or of the methods of a classifier."""
+        if self.regresses:
+            return ("label", "number", "score") if n_classes <= 2 else ()
+        if not n_classes:
+            return () if self._kind else OUTPUTS
+        if hasattr(self.estimator, "predict_proba"):
+            return super().possible_outputs(n_classes)
+        return ("label", "score") if hasattr(self.estimator, "decision_function") else ("label",)
+
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse estimators that cannot predict what the loss needs, or read the features."""
         if self._reads_numbers_alone:
             sample.check_numeric(f"learner {self.name}")
-        if sample.classes is None:
-            if self._kind == "classifier":
-                raise ValueError(
-                    f"learner {self.name} is a classifier, but y contains real values: use a "
-                    f"regressor, or a loss for labels such as {arg('loss', 'zero_one')}"
-                )
-            return
-        if sample.n_classes > 2 and output == "score":
-            self._check_class_scores(sample.n_classes)
-            return
-        several = sample.n_classes > 2
-        if several and (self.regresses or output not in ("label", "probability")):
-            estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
-            amounts = (
-                f", or pass {arg('loss', 'squared')} if y contains amounts"
-                if self.regresses
-                else ""
-            )
-            raise ValueError(
-                f"learner {self.name} {estimator_clause} needs two classes, but y has "
-                f"{sample.n_classes}: use a classifier with {arg('loss', 'zero_one')}, or merge "
-                f"classes{amounts}"
-            )
-        if self.regresses and output == "probability":
-            raise ValueError(
-                f"learner {self.name} is a regressor and gives no probability: use a classifier, "
-                f"or {arg('loss', 'zero_one')}"
-            )
-        if self.regresses or output == "label":
+        self.check_output(sample, output)
+        if self.regresses or sample.n_classes <= 2 or output != "score":
             return
         if hasattr(self.estimator, "predict_proba"):
             return
-        if output == "score" and hasattr(self.estimator, "decision_function"):
-            return
-        raise ValueError(
-            f"learner {self.name} has no predict_proba, which this loss needs: use "
-            f"{arg('loss', 'zero_one')}, or wrap it in sklearn.calibration.CalibratedClassifierCV"
-        )
-
-    def _check_class_scores(self, n_classes: int) -> None:
-        """Refuse estimators without a score for each class."""
-        if self.regresses:
-            raise ValueError(no_class_scores(self.name, n_classes))
-        if hasattr(self.estimator, "predict_proba"):
-            return
-        if not hasattr(self.estimator, "decision_function"):
-            raise ValueError(no_class_scores(self.name, n_classes))
         for name, value in self.estimator.get_params(deep=True).items():
             if name.rpartition("__")[2] == "decision_function_shape" and value == "ovo":
                 raise ValueError(
                     f"learner {self.name} scores pairs of classes ({name}='ovo'), and the AUC of "
-                    f"{n_classes} classes needs a score for each: use {name}='ovr'"
+                    f"{sample.n_classes} classes needs a score for each: use {name}='ovr'"
                 )
 
     def fit_predict(
@@ -264,11 +234,7 @@ class CallableLearner(SplitLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse impossible predictions of functions, and scores of a class without a name."""
         sample.check_positive(f"learner {self.name}", output)
-        if sample.n_classes > 2 and output == "number":
-            raise ValueError(
-                f"learner {self.name} with this loss needs two classes, but y has "
-                f"{sample.n_classes}: use {arg('loss', 'zero_one')}, or merge classes"
-            )
+        self.check_output(sample, output)
 
     def fit_predict(
         self,

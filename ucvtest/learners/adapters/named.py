@@ -5,13 +5,10 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
-import numpy as np
-
-from ucvtest.common.words import term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
-from ucvtest.learners.base import Learner, SplitLearner
+from ucvtest.learners.base import Learner, needs_labels
 
 Recipe = tuple[str, dict[str, Any]]
 """An estimator's class below `sklearn`, and what differs from its defaults."""
@@ -67,7 +64,7 @@ class NamedEstimator(SklearnLearner):
 
 
 @dataclass(frozen=True, eq=False)
-class NamedLearner(SplitLearner):
+class NamedLearner(Learner):
     """A name alone; which estimator it stands for depends on the response."""
 
     backend: ClassVar[str] = "sklearn"
@@ -89,10 +86,7 @@ class NamedLearner(SplitLearner):
         two_classes, several, numbers = DEFAULTS[self.called]
         if sample.classes is None:
             if numbers is None:
-                raise ValueError(
-                    f"learner {self.called} needs class labels, but y contains real values: use "
-                    f"ridge, knn or {term('a scikit-learn regressor')}"
-                )
+                raise ValueError(needs_labels(self.called))
             return NamedEstimator(_make_estimator(self.called, numbers), self.called)
         estimator_name = several if sample.n_classes > 2 else two_classes
         return NamedEstimator(_make_estimator(self.called, estimator_name), self.called)
@@ -100,19 +94,6 @@ class NamedLearner(SplitLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse what the estimator cannot do."""
         self.for_sample(sample).check(sample, output, learn_size)
-
-    def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
-    ) -> np.ndarray:
-        """What the estimator predicts."""
-        sample_learner = self.for_sample(sample)
-        assert isinstance(sample_learner, SplitLearner)
-        return sample_learner.fit_predict(sample, learning, testing, output, seed)
 
 
 def meaning(called: str) -> str:

@@ -10,10 +10,6 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner
 
-MARGIN = (1e-8, 1e-12)
-"""Distance from the cut, absolute and relative to the largest score, within which the error of a
-solution could decide about a label."""
-
 
 @dataclass(frozen=True, eq=False)
 class TranslatedLearner(Learner):

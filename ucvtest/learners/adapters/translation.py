@@ -35,7 +35,6 @@ from ucvtest.learners.jitted.majority import Majority
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.jitted.ridge import OneAgainstRest, Ridge
 from ucvtest.learners.jitted.scaled_neighbors import ScaledNeighbors
-from ucvtest.learners.solvers.linear_algebra import CAREFUL
 
 LASSO_STEPS = 1000
 """Newton steps that a fit with an l1 penalty may take."""
@@ -197,7 +196,7 @@ def pairs_that_fit(case: Case) -> str:
 
 def _ridge(case: Case) -> Ridge:
     kind = OneAgainstRest if case.sample.n_classes > 2 else Ridge
-    return kind(float(case["alpha"]), standardize=case.standardize, singular=CAREFUL)
+    return kind(float(case["alpha"]), standardize=case.standardize, careful=True)
 
 
 def _kernel_ridge(case: Case) -> KernelRidge:
@@ -206,14 +205,14 @@ def _kernel_ridge(case: Case) -> KernelRidge:
         KERNELS[case["kernel"]],
         **{name: case[name] for name in ("gamma", "degree", "coef0")},
         standardize=case.standardize,
-        singular=CAREFUL,
+        careful=True,
     )
 
 
 def _least_squares(case: Case) -> Ridge:
     # A StandardScaler only changes which values are small compared with the largest: the fit is the
     # same for all invertible linear maps.
-    return Ridge(0.0, singular=CAREFUL, least_pivot=0.0 if case.standardize else LEAST_PIVOT)
+    return Ridge(0.0, careful=True, least_pivot=0.0 if case.standardize else LEAST_PIVOT)
 
 
 def _logistic(case: Case) -> JittedLearner:
@@ -221,8 +220,8 @@ def _logistic(case: Case) -> JittedLearner:
     l1_ratio = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(case["penalty"], ratio)
     lam = 0.0 if case["penalty"] is None else 1.0 / float(case["C"])
     if l1_ratio == 0:
-        return RidgeLogistic(lam, case.standardize, "sum")
-    return PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
+        return RidgeLogistic(lam, case.standardize, "sum", careful=True)
+    return PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum", careful=True)
 
 
 def _fittable(case: Case) -> str:
@@ -285,23 +284,24 @@ NEIGHBORS = Row(
 TABLE: Mapping[str, Row] = {
     # A StandardScaler changes nothing: the rule is the same for all invertible linear maps.
     "LinearDiscriminantAnalysis": Row(
-        lambda case: LinearDiscriminant(singular=CAREFUL),
+        lambda case: LinearDiscriminant(careful=True),
         free=("store_covariance",),
         needs=(no_class_scores, maximum_likelihood),
     ),
     "QuadraticDiscriminantAnalysis": Row(
-        lambda case: QuadraticDiscriminant(singular=CAREFUL),
+        lambda case: QuadraticDiscriminant(careful=True),
         free=("store_covariance",),
         needs=(no_class_scores, spread_within_classes, maximum_likelihood),
     ),
     "GaussianNB": Row(
-        lambda case: GaussianNaiveBayes(standardize=case.standardize),
+        lambda case: GaussianNaiveBayes(standardize=case.standardize, careful=True),
         needs=(no_class_scores,),
         # It has no decision function, so its scores are probabilities.
         outputs=lambda case: {"score": "probability"},
     ),
     "NearestCentroid": Row(
-        lambda case: NearestCentroid(standardize=case.standardize), needs=(labels_alone,)
+        lambda case: NearestCentroid(standardize=case.standardize, careful=True),
+        needs=(labels_alone,),
     ),
     "Ridge": Row(_ridge, OF_RIDGE, FREE_OF_RIDGE, (few_scaled_features,)),
     # With an intercept the fit to -1 and 1 is twice that to 0 and 1, minus one.

@@ -6,14 +6,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Predictions, Scale, short_name
-from ucvtest.learners.batching import Margin
+from ucvtest.learners.base import Predictions, Scale
 from ucvtest.learners.jitted.newton import NewtonLearner, minimise
-from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
+from ucvtest.learners.jitted.penalties import Penalty, PenaltyScale, Steps
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.partial_likelihood import PartialLikelihood, TiedTimes
 from ucvtest.learners.survival import SurvivalLearner, check_survival
@@ -84,7 +82,7 @@ def cox(
     >>> uv.learners.cox().name, uv.learners.cox(0.5, ties="breslow").name
     ('cox', 'cox:0.5,ties=breslow')
     """
-    return Cox(as_penalty(lam), ties, standardize, scale, max_iter)
+    return Cox(lam, ties, standardize, scale, max_iter)
 
 
 class ByTime(NamedTuple):
@@ -111,12 +109,13 @@ class ByTime(NamedTuple):
 class Cox(SurvivalLearner, NewtonLearner):
     """Cox's proportional hazards with a ridge penalty; made by `cox`."""
 
-    lam: float = 0.0
+    lam: Penalty = 0.0
     ties: Ties = "efron"
     standardize: bool = False
     penalty_scale: PenaltyScale = "sum"
-    max_iter: int = MOST_ITERATIONS
+    max_iter: Steps = MOST_ITERATIONS
 
+    family: ClassVar[str] = "cox"
     scale: ClassVar[Scale] = "fitted"
     numbers: ClassVar[tuple[str, ...]] = (*NewtonLearner.numbers, "times")
     no_solution: ClassVar[str] = (
@@ -124,21 +123,6 @@ class Cox(SurvivalLearner, NewtonLearner):
         "reached it: raise lam, as in 'cox:0.1' (without a penalty, a feature that orders all "
         "events, or is constant, has no coefficient), or raise max_iter"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("ties", self.ties, ("efron", "breslow"))
-
-    @property
-    def name(self) -> str:
-        """``cox``, or ``cox:lam``, and what differs from the defaults."""
-        options = {
-            "ties": (self.ties, "efron"),
-            "standardize": (self.standardize, False),
-            "scale": (self.penalty_scale, "sum"),
-            "max_iter": (self.max_iter, MOST_ITERATIONS),
-        }
-        return short_name("cox", [self.lam] if self.lam else [], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses that are not survival times, and too many coefficients."""
@@ -168,7 +152,6 @@ class Cox(SurvivalLearner, NewtonLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Risks (R, n); or probabilities of an event, (R, n) by one time, (R, n, K) by several."""
         if labels is not None:

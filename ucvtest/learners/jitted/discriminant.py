@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.execution import row_batches
 from ucvtest.common.float64 import jax, jnp, to_numpy
 from ucvtest.common.words import arg
@@ -19,7 +18,6 @@ from ucvtest.learners.batching import median_centred
 from ucvtest.learners.runner import Data, MappedLearner, State
 from ucvtest.learners.solvers.linear_algebra import (
     CONSTANT,
-    SINGULAR,
     divisor,
     inverted,
     products,
@@ -30,7 +28,6 @@ from ucvtest.learners.solvers.linear_algebra import (
 )
 
 Priors = Literal["empirical", "equal"]
-PRIORS: tuple[Priors, ...] = ("empirical", "equal")
 
 SMOOTHING = 1e-9
 """Share of the largest variance that naive Bayes adds to all."""
@@ -176,16 +173,8 @@ class WithPriors(Discriminant):
 
     priors: Priors = "empirical"
 
+    arguments: ClassVar[tuple[str, ...]] = ("priors",)
     scale: ClassVar[Scale] = "log_odds"
-    method: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        check_choice("priors", self.priors, PRIORS)
-
-    @property
-    def name(self) -> str:
-        """The method, with the priors unless they are empirical: ``lda`` or ``lda:equal``."""
-        return self.method if self.priors == "empirical" else f"{self.method}:{self.priors}"
 
     def class_scores(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of each class against all others, which do not end at 0 and 1."""
@@ -204,12 +193,8 @@ class WithPriors(Discriminant):
 class WithCovariances(WithPriors):
     """Normal classes with covariance matrices, which in a learning set may be singular.
 
-    One that stands for an estimator gives NaN already where rounding errors could reach the eighth
-    digit, and leaves singular sets to it.
+    One that stands for an estimator leaves singular sets to it.
     """
-
-    singular: float = SINGULAR
-    """Share of a diagonal element below which a pivot leaves too few digits."""
 
     matrices: ClassVar[int]
     """Matrices of one learning set that are in use at a time."""
@@ -249,7 +234,7 @@ class WithCovariances(WithPriors):
             return ""
         return (
             f"{n_features - rank} of the {n_features} columns of {arg('X')} are constant or "
-            f"combinations of others, as all dummies of a factor are; {self.method} leaves them "
+            f"combinations of others, as all dummies of a factor are; {self.family} leaves them "
             "out, which changes no prediction."
         )
 
@@ -288,7 +273,7 @@ class WithCovariances(WithPriors):
         self, state: State, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray | None:
         """Scores by the rule of singular learning sets."""
-        if self.singular > SINGULAR:
+        if self.careful:
             return None
         n_obs = learning.shape[1]
         x, indicators = (to_numpy(array)[:n_obs] for array in (state.data.x, state.data.y))
@@ -353,7 +338,7 @@ class WithCovariances(WithPriors):
 class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
-    method: ClassVar[str] = "lda"
+    family: ClassVar[str] = "lda"
     matrices: ClassVar[int] = 1
     pooled: ClassVar[bool] = True
     counted: ClassVar[str] = "features plus classes"
@@ -401,7 +386,7 @@ class LinearDiscriminant(WithCovariances):
 class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
-    method: ClassVar[str] = "qda"
+    family: ClassVar[str] = "qda"
     matrices: ClassVar[int] = 2
     pooled: ClassVar[bool] = False
     counted: ClassVar[str] = "features plus one, for each class"
@@ -434,7 +419,7 @@ class GaussianNaiveBayes(WithPriors):
 
     standardize: bool = False
 
-    method: ClassVar[str] = "gaussian_nb"
+    family: ClassVar[str] = "gaussian_nb"
     no_solution: ClassVar[str] = (
         "no feature varies in that learning set: learn from more, or drop columns that are nearly "
         "constant"
@@ -484,12 +469,8 @@ class NearestCentroid(Discriminant):
 
     standardize: bool = False
 
+    family: ClassVar[str] = "nearest_centroid"
     scale: ClassVar[Scale] = "discriminant"
-
-    @property
-    def name(self) -> str:
-        """``nearest_centroid``."""
-        return "nearest_centroid"
 
     def class_scores(self, scores: np.ndarray) -> np.ndarray:
         """How much farther the nearest other mean is, in squared distance."""

@@ -1,23 +1,21 @@
 """Kernel ridge regression, in the dual form."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import HIGHEST, AtLeast, Between
 from ucvtest.common.float64 import in_float64, jax, jnp, to_numpy
-from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import short_name
 from ucvtest.learners.batching import median_centred, padded_rows, padded_size, squared_distances
-from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_scale
+from ucvtest.learners.jitted.penalties import PenaltyScale
 from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
-from ucvtest.learners.solvers.linear_algebra import SINGULAR, divisor
+from ucvtest.learners.solvers.linear_algebra import divisor
 
 Kernel = Literal["linear", "rbf", "polynomial"]
-KERNELS: tuple[Kernel, ...] = ("linear", "rbf", "polynomial")
+Positive = Annotated[float, Between(0, HIGHEST)]
 
 
 def kernel_ridge(
@@ -64,52 +62,26 @@ def kernel_ridge(
     >>> uv.learners.kernel_ridge(1.0, kernel="rbf", gamma=0.5).name
     'kernel_ridge:1.0,kernel=rbf,gamma=0.5'
     """
-    return KernelRidge(as_penalty(lam), kernel, gamma, degree, coef0, scale)
+    return KernelRidge(lam, kernel, gamma, degree, coef0, scale)
 
 
 @dataclass(frozen=True)
 class KernelRidge(DualRegression):
     """Kernel ridge regression; made by `kernel_ridge`, or on features standardised in each set."""
 
-    lam: float
+    lam: Positive
     kernel: Kernel = "linear"
-    gamma: float | None = None
-    degree: float = 3
-    coef0: float = 1
+    gamma: Positive | None = None
+    degree: Positive = 3
+    coef0: Annotated[float, AtLeast(-HIGHEST)] = 1
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
-    singular: float = SINGULAR
 
+    family: ClassVar[str] = "kernel_ridge"
     numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "gamma", "degree", "coef0")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam"
     )
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be a positive number, got {excerpt(self.lam)}")
-        check_choice("kernel", self.kernel, KERNELS)
-        if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
-            raise ValueError(
-                f"gamma must be a positive number or {excerpt(None)}, got {excerpt(self.gamma)}"
-            )
-        if not (is_number(self.degree) and self.degree > 0):
-            raise ValueError(f"degree must be a positive number, got {excerpt(self.degree)}")
-        if not is_number(self.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {excerpt(self.coef0)}")
-        check_scale(self.penalty_scale)
-
-    @property
-    def name(self) -> str:
-        """``kernel_ridge:lam``, and what differs from the defaults."""
-        options = {
-            "kernel": (self.kernel, "linear"),
-            "gamma": (self.gamma, None),
-            "degree": (self.degree, 3),
-            "coef0": (self.coef0, 1),
-            "scale": (self.penalty_scale, "sum"),
-        }
-        return short_name("kernel_ridge", [self.lam], options)
 
     def matrix_numbers(self, sample: Sample) -> int:
         """Those of the inner products; several where each learning set has its own."""

@@ -6,20 +6,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ucvtest.common.checks import is_integer, is_number
+from ucvtest.common.checks import is_number
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.padding import next_multiple
 from ucvtest.common.words import excerpt
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Scale, short_name
+from ucvtest.learners.base import Scale
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     RESULT_NUMBERS,
-    Margin,
     padded_rows,
     power_of_two,
 )
-from ucvtest.learners.jitted.penalties import PenalizedLearner, PenaltyScale, check_scale
+from ucvtest.learners.jitted.penalties import PenalizedLearner, PenaltyScale, Steps
 from ucvtest.learners.runner import MEMBERS_STEP, Data, State, with_attributes
 from ucvtest.learners.solvers.linear_algebra import batch_last, solve, taken_one
 
@@ -189,12 +188,14 @@ class PenalizedLogistic(PenalizedLearner):
 
     lam: float
     l1_ratio: float = 1.0
-    max_iter: int = 200
+    max_iter: Steps = 200
     standardize: bool = True
     penalty_scale: PenaltyScale = "mean"
     width: int = field(default=0, init=False, repr=False)
     """Features in a working set, of the learner that fits."""
 
+    family: ClassVar[str] = "lasso"
+    arguments: ClassVar[tuple[str, ...]] = ("lam", "l1_ratio")
     scale: ClassVar[Scale] = "log_odds"
     numbers: ClassVar[tuple[str, ...]] = (*PenalizedLearner.numbers, "l1_ratio", "effort")
     unseen: ClassVar[tuple[str, ...]] = (*PenalizedLearner.unseen, "max_iter")
@@ -216,20 +217,13 @@ class PenalizedLogistic(PenalizedLearner):
                 f"l1_ratio must be above 0 and at most 1, got {self.l1_ratio!r}: "
                 "use 'logistic:lam' for a ridge penalty alone"
             )
-        if not is_integer(self.max_iter) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter must be a positive integer, got {excerpt(self.max_iter)}: "
-                "200 is the default"
-            )
-        check_scale(self.penalty_scale)
+        super().__post_init__()
 
     @property
     def name(self) -> str:
         """``lasso:LAM`` or ``elastic_net:LAM,L1_RATIO``, and what differs from the defaults."""
-        options = {"standardize": (self.standardize, True), "scale": (self.penalty_scale, "mean")}
-        if self.l1_ratio == 1:
-            return short_name("lasso", [self.lam], options)
-        return short_name("elastic_net", [self.lam, self.l1_ratio], options)
+        name = super().name
+        return name if self.l1_ratio == 1 else name.replace("lasso", "elastic_net")
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for large samples, so that scores and coefficients need little memory."""
@@ -260,11 +254,7 @@ class PenalizedLogistic(PenalizedLearner):
         return int(learning.sum(axis=1).max())
 
     def codes(
-        self,
-        state: State,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """None: labels come from the scores."""
         return None

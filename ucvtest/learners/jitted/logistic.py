@@ -1,6 +1,6 @@
 """Logistic regression with a ridge penalty, by Newton's method."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +10,9 @@ from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.words import term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Scale, short_name
+from ucvtest.learners.base import Scale
 from ucvtest.learners.jitted.newton import Derivatives, NewtonLearner, minimise
-from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
+from ucvtest.learners.jitted.penalties import Penalty, PenaltyScale, Steps
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import products, symmetric
 
@@ -67,36 +67,27 @@ def logistic(
     >>> uv.learners.logistic(0.1).name, uv.learners.logistic(1.0, scale="sum").name
     ('logistic:0.1', 'logistic:1.0,scale=sum')
     """
-    return RidgeLogistic(as_penalty(lam), standardize, scale, max_iter)
+    return RidgeLogistic(lam, standardize, scale, max_iter)
 
 
 @dataclass(frozen=True)
 class RidgeLogistic(NewtonLearner):
     """Logistic regression with a ridge penalty; made by `logistic`."""
 
-    lam: float
+    lam: Penalty
     standardize: bool = True
     penalty_scale: PenaltyScale = "mean"
-    max_iter: int = 50
-    exact: bool = False
+    max_iter: Steps = 50
+    exact: bool = field(default=False, repr=False)
     """Whether Hessians have double precision."""
 
+    family: ClassVar[str] = "logistic"
     scale: ClassVar[Scale] = "log_odds"
     intercept: ClassVar[int] = 1
     no_solution: ClassVar[str] = (
         "Newton's method has not converged: raise lam (without a penalty, classes that can be "
         "separated have no solution), or raise max_iter"
     )
-
-    @property
-    def name(self) -> str:
-        """``logistic:lam``, and what differs from the defaults."""
-        options = {
-            "standardize": (self.standardize, True),
-            "scale": (self.penalty_scale, "mean"),
-            "max_iter": (self.max_iter, 50),
-        }
-        return short_name("logistic", [self.lam], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also too many coefficients."""

@@ -6,15 +6,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
 from ucvtest.common.words import arg
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
-from ucvtest.learners.batching import Margin
 
 Tie = Literal["first", "second", "half"]
-TIES: tuple[Tie, ...] = ("first", "second", "half")
 
 
 def majority(tie: Tie = "first") -> "Majority":
@@ -51,17 +48,11 @@ class Majority(JittedLearner):
 
     tie: Tie = "first"
 
+    family: ClassVar[str] = "majority"
+    arguments: ClassVar[tuple[str, ...]] = ("tie",)
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     needs_features: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_choice("tie", self.tie, TIES)
-
-    @property
-    def name(self) -> str:
-        """``majority``, ``majority:second`` or ``majority:half``."""
-        return "majority" if self.tie == "first" else f"majority:{self.tie}"
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also half an error among more than two classes, which no label stands for."""
@@ -93,7 +84,6 @@ class Majority(JittedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs; `class_ties` counts the tied ones."""
         if output != "label":

@@ -7,19 +7,19 @@ sets, so that one operation serves all of them.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import is_integer
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.execution import row_batches
 from ucvtest.common.float64 import to_device
 from ucvtest.common.padding import next_multiple
-from ucvtest.common.words import arg, excerpt, term
+from ucvtest.common.words import arg, term
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Predictions, Scale, class_members
-from ucvtest.learners.batching import OBS_STEP, Margin, padded_size, squared_distances
+from ucvtest.learners.batching import OBS_STEP, padded_size, squared_distances
 from ucvtest.learners.jitted.neighbor_votes import Neighbours, Votes, collect_votes, elect
 from ucvtest.learners.runner import Data, PaddedLearner, State
 
@@ -89,24 +89,17 @@ class NearestNeighbors(PaddedLearner):
     those of the largest, and where both agree, every order does.
     """
 
-    k: int
+    k: Annotated[int, AtLeast(1)]
     ties: VoteTies = "nearest"
 
+    family: ClassVar[str] = "knn"
+    arguments: ClassVar[tuple[str, ...]] = ("k",)
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
     no_solution: ClassVar[str] = (
         "that learning set has fewer observations than neighbours are asked for: use a smaller k"
     )
-
-    def __post_init__(self) -> None:
-        if not is_integer(self.k) or self.k < 1:
-            raise ValueError(f"k must be a positive integer, got {excerpt(self.k)}")
-
-    @property
-    def name(self) -> str:
-        """``knn:k``."""
-        return f"knn:{self.k}"
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also learning sets smaller than k."""
@@ -165,7 +158,6 @@ class NearestNeighbors(PaddedLearner):
         output: Output,
         testing: np.ndarray | None = None,
         labels: np.ndarray | None = None,
-        margin: Margin | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
         tied = state.data.shared[1]

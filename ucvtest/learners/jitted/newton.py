@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.common.words import arg
 from ucvtest.data.sample import Sample
-from ucvtest.learners.jitted.penalties import PenalizedLearner, check_penalty, check_without_penalty
+from ucvtest.learners.jitted.penalties import PenalizedLearner, check_without_penalty
 from ucvtest.learners.solvers.linear_algebra import divisor, principal_components, solved
 
 MOST_COEFFICIENTS = 300
@@ -25,15 +25,12 @@ class NewtonLearner(PenalizedLearner):
     """A convex loss of linear predictors, plus a penalty on the squares of the coefficients."""
 
     standardize: bool
-    max_iter: int
+    max_iter: Any
 
     numbers: ClassVar[tuple[str, ...]] = (*PenalizedLearner.numbers, "max_iter")
     batch_rows: ClassVar[int] = 512
     intercept: ClassVar[int] = 0
     """1 with an intercept."""
-
-    def __post_init__(self) -> None:
-        check_penalty(self.lam, self.penalty_scale, self.max_iter)
 
     def check_coefficients(self, sample: Sample, learn_size: int, alternatives: str) -> None:
         """Refuse too many coefficients for the method or the learning sets; name other ways."""

@@ -13,7 +13,6 @@ from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.lasso import PenalizedLogistic, lasso
 from ucvtest.learners.jitted.penalties import PenaltyScale
 from ucvtest.learners.jitted.ridge import Ridge, ridge
-from ucvtest.learners.solvers.linear_algebra import SINGULAR
 
 MOST = 2000
 """Penalties of a path: more would share their names, which have four digits."""
@@ -113,7 +112,7 @@ def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
     """The learners; those that differ in their penalty alone share their fits."""
     groups: dict[Any, list[str]] = {}
     for name, learner in learners.items():
-        if isinstance(learner, (PenalizedLogistic, Ridge)) and _has_path(learner):
+        if isinstance(learner, (PenalizedLogistic, Ridge)):
             groups.setdefault(replace(learner, lam=1.0), []).append(name)
     path_learners = dict(learners)
     for names in groups.values():
@@ -125,12 +124,6 @@ def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
                 for member_index, name in enumerate(names)
             }
     return path_learners
-
-
-def _has_path(learner: PenalizedLogistic | Ridge) -> bool:
-    if isinstance(learner, PenalizedLogistic):
-        return True
-    return not learner.standardize and learner.singular == SINGULAR
 
 
 @dataclass(eq=False)

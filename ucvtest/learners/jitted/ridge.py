@@ -1,29 +1,26 @@
 """Ridge regression of the features as they are, or of their polynomials."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
-from ucvtest.common.checks import is_integer
+from ucvtest.common.checks import AtLeast
 from ucvtest.common.float64 import jax, jnp, to_numpy
-from ucvtest.common.words import excerpt
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Scale, short_name
+from ucvtest.learners.base import Scale
 from ucvtest.learners.batching import median_centred, padded_rows, padded_size
 from ucvtest.learners.jitted.penalties import (
+    Penalty,
     PenaltyScale,
-    as_penalty,
-    check_penalty,
     check_without_penalty,
 )
 from ucvtest.learners.jitted.ridge_dual import DualRegression
 from ucvtest.learners.runner import Data, State
 from ucvtest.learners.solvers.linear_algebra import (
-    SINGULAR,
     divisor,
     products,
     solved,
@@ -67,38 +64,26 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
     >>> uv.learners.ridge(1.0).name, uv.learners.ridge(0.1, scale="mean").name
     ('ridge:1.0', 'ridge:0.1,scale=mean')
     """
-    return Ridge(as_penalty(lam), penalize_intercept, scale)
+    return Ridge(lam, penalize_intercept, scale)
 
 
 @dataclass(frozen=True)
 class Ridge(DualRegression):
     """Ridge regression; made by `ridge`, or on features standardised in each learning set."""
 
-    lam: float
+    lam: Penalty
     penalize_intercept: bool = False
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
-    singular: float = SINGULAR
-    least_pivot: float = 0.0
+    least_pivot: float = field(default=0.0, repr=False)
     """Share of the largest diagonal element of X'X that every pivot must exceed."""
 
+    family: ClassVar[str] = "ridge"
     numbers: ClassVar[tuple[str, ...]] = (*DualRegression.numbers, "least_pivot")
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam, or "
         "bring the features to similar units"
     )
-
-    def __post_init__(self) -> None:
-        check_penalty(self.lam, self.penalty_scale)
-
-    @property
-    def name(self) -> str:
-        """``ridge:lam``, and what differs from the defaults."""
-        options = {
-            "penalize_intercept": (self.penalize_intercept, False),
-            "scale": (self.penalty_scale, "sum"),
-        }
-        return short_name("ridge", [self.lam], options)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
@@ -232,22 +217,18 @@ def polynomial(
     >>> uv.learners.polynomial(3, 0.1).name
     'polynomial:3,0.1'
     """
-    if not is_integer(degree) or degree < 1:
-        raise ValueError(f"degree must be a positive integer, got {excerpt(degree)}")
-    return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
+    return Polynomial(lam, penalize_intercept, scale, degree=degree)
 
 
 @dataclass(frozen=True)
 class Polynomial(Ridge):
     """Polynomial regression; made by `polynomial`."""
 
-    degree: int = 1
+    lam: Penalty = 0.0
+    degree: Annotated[int, AtLeast(1)] = 1
 
-    @property
-    def name(self) -> str:
-        """``polynomial:degree,lam``, and what differs from the defaults."""
-        options = super().name.removeprefix("ridge:")
-        return f"polynomial:{self.degree},{options}".removesuffix(",0.0")
+    family: ClassVar[str] = "polynomial"
+    arguments: ClassVar[tuple[str, ...]] = ("degree", "lam")
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also more polynomials than observations without a penalty."""

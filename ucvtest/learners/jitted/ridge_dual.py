@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp, to_numpy
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale
-from ucvtest.learners.batching import Margin, clear_labels
+from ucvtest.learners.batching import clear_labels
 from ucvtest.learners.jitted.penalties import PenalizedLearner
 from ucvtest.learners.runner import State
 from ucvtest.learners.solvers.linear_algebra import solved
@@ -30,10 +30,6 @@ class DualRegression(PenalizedLearner):
     pair_bytes: ClassVar[int] = 24
     batch_rows: ClassVar[int] = 512
     block: ClassVar[int] = 64
-
-    singular: float
-    """Share of a diagonal element below which a pivot leaves too few digits; larger where rounding
-    errors must not reach the eighth."""
 
     @property
     @abstractmethod
@@ -89,22 +85,18 @@ class DualRegression(PenalizedLearner):
         return np.stack([self._one_set(state, *fit) for fit in fits])
 
     def codes(
-        self,
-        state: State,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
+        self, state: State, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """See `JittedLearner.codes`."""
         if labels is not None and len(learning) == 1:
             factors = self._factors(state, learning[0])
             if factors is not None:
-                if margin is not None or state.n_classes > 2:
+                if self.careful or state.n_classes > 2:
                     return None
                 return clear_labels(reduce(np.matmul, factors, labels), self.cut, OPEN)
         if self.count_members(state, learning) > MOST_MAPPED:
             return None
-        return super().codes(state, learning, labels, margin)
+        return super().codes(state, learning, labels)
 
     def _factors(self, state: State, learnt: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """What `factors` gives, which is kept as long as it is asked for."""

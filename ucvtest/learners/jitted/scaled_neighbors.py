@@ -12,10 +12,10 @@ import numpy as np
 from ucvtest.common.float64 import jax, jnp
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import Predictions, Scale
-from ucvtest.learners.batching import Margin, median_centred, padded_rows
+from ucvtest.learners.base import Scale
+from ucvtest.learners.batching import median_centred, padded_rows
 from ucvtest.learners.jitted.neighbors import VoteTies, check_neighbours
-from ucvtest.learners.runner import Data, MappedLearner, State
+from ucvtest.learners.runner import Data, MappedLearner
 
 CANCELLED = 1e-3
 """Share of the mean square up to which a variance has lost too many digits."""
@@ -29,22 +29,19 @@ class ScaledNeighbors(MappedLearner):
     """k nearest neighbours after a StandardScaler; made by the translation of a pipeline.
 
     It leaves open, NaN, what the order of equally distant neighbours decides, and learning sets in
-    which a feature hardly varies.
+    which a feature hardly varies. Shares of votes are exact, and so need no margin.
     """
 
     k: int
     ties: VoteTies
 
+    family: ClassVar[str] = "knn"
+    arguments: ClassVar[tuple[str, ...]] = ("k",)
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
     indicators: ClassVar[bool] = True
     block: ClassVar[int] = 16
-
-    @property
-    def name(self) -> str:
-        """``knn:k``."""
-        return f"knn:{self.k}"
 
     @property
     def tie_code(self) -> float:
@@ -108,15 +105,3 @@ class ScaledNeighbors(MappedLearner):
         if data.y.shape[1] == 2:
             return share(data.y[:, 1])
         return jax.vmap(share, 1, 1)(data.y)
-
-    def predict(
-        self,
-        state: State,
-        learning: np.ndarray,
-        output: Output,
-        testing: np.ndarray | None = None,
-        labels: np.ndarray | None = None,
-        margin: Margin | None = None,
-    ) -> Predictions:
-        """See `JittedLearner`; shares of votes are exact, and so need no margin."""
-        return super().predict(state, learning, output, testing, labels, None)

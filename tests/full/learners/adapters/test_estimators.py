@@ -165,11 +165,11 @@ def test_names():
 @pytest.mark.parametrize(
     ("learner", "sample", "output", "message"),
     [
-        (LogisticRegression(), "numbers", "number", "is a classifier, but y contains real values"),
-        (LinearRegression(), "three", "label", "is a regressor, which needs two classes"),
+        (LogisticRegression(), "numbers", "number", "needs class labels, but y contains real"),
+        (LinearRegression(), "three", "label", "with this loss needs two classes"),
         (LogisticRegression(), "three", "number", "with this loss needs two classes"),
-        (LinearRegression(), "two", "probability", "is a regressor and gives no probability"),
-        (LinearSVC(), "two", "probability", "has no predict_proba, which this loss needs"),
+        (LinearRegression(), "two", "probability", "gives no probability"),
+        (LinearSVC(), "two", "probability", "gives no probability"),
         (np.mean, "three", "number", "with this loss needs two classes, but y has 3"),
         *((np.mean, "three", output, "") for output in ("label", "score", "probability")),
         (LinearSVC(), "two", "score", ""),

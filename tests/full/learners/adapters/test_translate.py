@@ -232,17 +232,6 @@ def test_clear_labels_come_as_codes():
         np.testing.assert_array_equal(found.values[~learning], expected.values[~learning])
 
 
-def test_codes_within_the_margin_are_left_open():
-    sample = breast_cancer(60, 3)
-    learning = learning_sets(sample, 40, 30)
-    learner = as_learner("lda")
-    state = learner.prepare(sample)
-    nearest = np.abs(learner.scores(state, learning)).min()
-    assert learner.codes(state, learning, None, (0.9 * nearest, 0.0)) is not None
-    assert learner.codes(state, learning, None, (1.1 * nearest, 0.0)) is None
-    assert learner.codes(state, learning, None, (0.0, 1.0)) is None
-
-
 def test_an_observation_between_two_centroids():
     features = np.array([0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.4])[:, None] * [1.0, 3.0]
     sample = make_sample(features, list("aaabbba"), as_classes=True)

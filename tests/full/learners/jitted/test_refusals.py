@@ -43,16 +43,16 @@ def held_out(y, rows):
 
 
 ARGUMENTS = [
-    (lambda: ridge(np.nan), "lam must be a finite number >= 0, got nan"),
-    (lambda: cox(-1.0), "lam must be a finite number >= 0, got -1.0"),
+    (lambda: ridge(np.nan), "lam must be a finite number of at least 0, got nan"),
+    (lambda: cox(-1.0), "lam must be a finite number of at least 0, got -1.0"),
     (lambda: lasso("0.1"), "lam must be a positive number, got '0.1': use 'logistic:0'"),
-    (lambda: kernel_ridge(0.0), "lam must be a positive number, got 0.0"),
+    (lambda: kernel_ridge(0.0), "lam must be a finite number above 0, got 0.0"),
     *((lambda made=made: made("flat"), "priors='flat' is unknown: use one of empirical, equal")
       for made in (qda, gaussian_nb)),
-    *((lambda k=k: knn(k), f"k must be a positive integer, got {k!r}") for k in (True, "3")),
-    (lambda: kernel_ridge(1.0, degree=-1), "degree must be a positive number, got -1"),
-    (lambda: kernel_ridge(1.0, coef0=np.inf), "coef0 must be a finite number, got inf"),
-    (lambda: polynomial(0), "degree must be a positive integer, got 0"),
+    *((lambda k=k: knn(k), f"k must be an integer of at least 1, got {k!r}") for k in (True, "3")),
+    (lambda: kernel_ridge(1.0, degree=-1), "degree must be a finite number above 0, got -1"),
+    (lambda: kernel_ridge(1.0, coef0=np.inf), "coef0 must be a finite number from -1e+100"),
+    (lambda: polynomial(0), "degree must be an integer of at least 1, got 0"),
     (lambda: smoother([[np.nan]]), "matrix contains values that are not finite"),
     (lambda: ridge_path([1, 1]), "lams must be different penalties in a row"),
     (lambda: hat_matrix(lda(), np.eye(3)), "learner must be ridge(...) or kernel_ridge"),
