@@ -489,10 +489,10 @@ class Comparison(Outcome, Saved):
 
         return verdict(self)
 
-    def _tables(self, **shown: Any) -> Tables:
+    def _tables(self, **options: Any) -> Tables:
         from ucvtest.comparison.summary import tables
 
-        return tables(self, **shown)
+        return tables(self, **options)
 
     def notes_in_brief(self) -> list[str]:
         """The lines below a printed verdict: at most three notes, then how many more there are."""

@@ -72,10 +72,10 @@ class Curve(Printed, CurveFields):
         """
         return self._summary(notes=notes)
 
-    def _tables(self, **shown: Any) -> Tables:
+    def _tables(self, **options: Any) -> Tables:
         from ucvtest.curves.wording import tables
 
-        return tables(self, **shown)
+        return tables(self, **options)
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

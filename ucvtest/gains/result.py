@@ -181,7 +181,7 @@ class ColumnGains(Outcome, Saved):
         """The lines below the printed verdict: at most three notes, then how many more."""
         return in_brief(self.notes)
 
-    def _tables(self, alpha: float = 0.05, *, notes: bool = False, **shown: Any) -> Tables:
+    def _tables(self, alpha: float = 0.05, *, notes: bool = False, **options: Any) -> Tables:
         frame = self.summary_frame(alpha)
         cells = {"": frame["block"].tolist()}
         for name, title in TITLES.items():
@@ -202,7 +202,7 @@ class ColumnGains(Outcome, Saved):
             self.verdict_at(alpha),
             notes=self.notes,
             in_full=notes,
-            **shown,
+            **options,
         )
 
     @property

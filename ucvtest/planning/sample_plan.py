@@ -137,8 +137,8 @@ class SamplePlan(Printed, Saved):
         """The lines below the printed verdict: at most three notes, then how many more."""
         return in_brief(self.notes)
 
-    def _tables(self, **shown: Any) -> Tables:
-        return tables(self, **shown)
+    def _tables(self, **options: Any) -> Tables:
+        return tables(self, **options)
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ class _MarginResult(Printed, Saved):
         check_switch("with_verdict", with_verdict)
         return self._summary(with_verdict=with_verdict)
 
-    def _tables(self, *, with_verdict: bool = True, **shown: Any) -> Tables:
+    def _tables(self, *, with_verdict: bool = True, **options: Any) -> Tables:
         rows = [
             *self._numbers,
             ("Estimate", f"{self.estimate:.4g}"),

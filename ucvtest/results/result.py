@@ -354,10 +354,10 @@ class TestResult(Outcome, Saved):
 
         return statistic_note(self)
 
-    def _tables(self, **shown: Any) -> Tables:
+    def _tables(self, **options: Any) -> Tables:
         from ucvtest.results.summary import tables
 
-        return tables(self, **shown)
+        return tables(self, **options)
 
     def notes_in_brief(self) -> list[str]:
         """The lines below a printed verdict: at most three notes, then how many more there are."""

@@ -181,16 +181,16 @@ class Tables:
 
 
 class Printed:
-    """What has tables: it prints them, and notebooks show them."""
+    """Base of classes that are printed, and shown in notebooks, as tables."""
 
-    def _tables(self, **shown: Any) -> Tables:
+    def _tables(self, **options: Any) -> Tables:
         """The tables, by default as they are printed."""
         raise NotImplementedError
 
-    def _summary(self, **shown: Any) -> "TableSummary":
+    def _summary(self, **options: Any) -> "TableSummary":
         from ucvtest.results.summary_tables import TableSummary
 
-        return TableSummary(self._tables(**shown))
+        return TableSummary(self._tables(**options))
 
     def __str__(self) -> str:
         return self._tables().as_text()
