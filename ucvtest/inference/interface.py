@@ -8,16 +8,12 @@ import numpy as np
 
 from ucvtest.common.words import arg, call
 from ucvtest.data.groups import Clusters, GroupWeight
-from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.inference.question import Question
-from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
-from ucvtest.metrics.base import Metric
 from ucvtest.results.columns import PairNumbers
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -58,35 +54,9 @@ class Interface:
         return self.question.metric
 
     @property
-    def loss(self) -> Metric | None:
-        """The loss; None where the test is about none, as with the AUC."""
-        metric = self.question.metric
-        return None if metric.ranks_pairs else metric
-
-    @property
     def learners(self) -> tuple[Learner, ...]:
         """The learner, or both; none where losses were given."""
         return tuple(self.question.learners.values())
-
-    @property
-    def learner(self) -> Learner | None:
-        """The learner; None for a test that was made from losses."""
-        return self.learners[0] if self.learners else None
-
-    @property
-    def other(self) -> Learner | None:
-        """The learner to compare with, if there is one."""
-        return self.learners[1] if len(self.learners) > 1 else None
-
-    @property
-    def output(self) -> Output | None:
-        """What the learners predict; None for a test that was made from losses."""
-        return self.question.output
-
-    @property
-    def backend(self) -> Backend | None:
-        """The `backend` of estimators; None for a test that was made from losses."""
-        return self.question.backend
 
     @property
     def positive(self) -> Any:
@@ -119,19 +89,14 @@ class Interface:
         return self.question.target
 
     @property
-    def hypothesis(self) -> Hypothesis:
-        """The null value and the alternative, in the units of results."""
-        return self.question.asked_hypothesis
-
-    @property
     def null_value(self) -> float:
         """The value of the estimand under H0; NaN where nothing is tested."""
-        return self.hypothesis.null_value
+        return self.question.asked_hypothesis.null_value
 
     @property
     def alternative(self) -> Alternative:
         """H1: "two-sided", "less" or "greater"."""
-        return self.hypothesis.alternative
+        return self.question.asked_hypothesis.alternative
 
     # -------------------------------------------------------------------- for comparisons
 

@@ -64,14 +64,14 @@ class TestResponse:
     def test_numbers_stored_as_objects_are_numbers(self):
         y = self.X[:, 0].astype(object)
         test = uv.UStatisticTest(self.X, y, "ridge:1")
-        assert test.loss.name == "squared"
+        assert test.metric.name == "squared"
         assert test.sample.classes is None
 
     def test_a_regressor_says_that_they_are_amounts(self):
         X, y = load_diabetes(return_X_y=True)
         for learner in ("ridge:1.0", LinearRegression()):
             test = uv.CorrectedTTest(X, y, learner, "knn:5")
-            assert (test.loss.name, test.sample.classes) == ("squared", None)
+            assert (test.metric.name, test.sample.classes) == ("squared", None)
         assert uv.evaluate("ridge:1.0", X, y // 100, rng=0).loss == "squared"
         assert uv.evaluate("ridge:1.0", X, y > 100, rng=0).loss == "zero_one"
 
