@@ -1,10 +1,12 @@
 """A curve with its bands, which the functions of this room return."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.curves.band import Band
+from ucvtest.results.serialising import Saved, from_plain
 from ucvtest.results.text_tables import Printed, Tables
 
 if TYPE_CHECKING:
@@ -15,8 +17,12 @@ if TYPE_CHECKING:
     from ucvtest.results.summary_tables import TableSummary
 
 
+DIFFERENCE = "difference"
+"""Stands for a learner: the first minus the second."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Printed, CurveFields):
+class Curve(Printed, Saved):
     """A curve of one learner, or of two with their difference, and its bands.
 
     Parameters
@@ -33,10 +39,43 @@ class Curve(Printed, CurveFields):
         What the intervals contain, and warnings.
     """
 
+    _result_kind: ClassVar[str] = "curve"
+
+    kind: str
+    learners: tuple[str, ...]
+    bands: tuple[Band, ...]
+    alpha: float
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(kind={self.kind!r}, learners={self.learners!r}, "
             f"n_obs={self.settings['n_obs']}, {len(self.bands[0].x)} points)"
+        )
+
+    def band(self, learner: str | None = None, quantity: str | None = None) -> Band:
+        """One of the bands; by default the first that matches.
+
+        Parameters
+        ----------
+        learner : str, optional
+            A learner, or "difference" for the first minus the second.
+        quantity : str, optional
+            A quantity such as "sensitivity".
+
+        Raises
+        ------
+        ValueError
+            If there is no such band.
+        """
+        for band in self.bands:
+            if learner in (None, band.learner) and quantity in (None, band.quantity):
+                return band
+        band_names = ", ".join(f"{band.learner} ({band.quantity})" for band in self.bands)
+        raise ValueError(
+            f"there is no band with learner={learner!r:.60} and quantity={quantity!r:.60}: this "
+            f"curve has {band_names}"
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -106,3 +145,17 @@ class Curve(Printed, CurveFields):
 
         plot_kind = one_of_kinds(kind, self.plot_kinds, "curve")
         return Drawing(lambda ax: draw(ax, self, plot_kind), PICTURE_SIZE)
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values(data)
+        bands = tuple(
+            Band(
+                **{
+                    band_field.name: from_plain(band_fields[band_field.name])
+                    for band_field in fields(Band)
+                }
+            )
+            for band_fields in data["bands"]
+        )
+        return values | {"bands": bands, "learners": tuple(values["learners"])}
