@@ -263,36 +263,36 @@ def compare(
         plans = [_planned(question, tests, seed, budget) for question in questions]
         for spec in plans[0].specs.values():
             refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-        found = Findings()
+        kept = Findings()
         try:
             for plan in plans:
-                _Run(plan, execution, progress, found).results()
+                _Run(plan, execution, progress, kept).results()
         except KeyboardInterrupt as interruption:
             raise Interrupted(
-                found.results, f"{len(found.results)} results by test and pair"
+                kept.results, f"{len(kept.results)} results by test and pair"
             ) from interruption
     metrics = names_of(metric) if is_several(metric) else ()
     tests = plans[0].specs
     labels = [metric_label(test, metric, tests) for test in tests for metric in metrics]
     labels = labels or list(tests)
     pairs, notes = questions[0].pairs, dropped_note(n_dropped)
-    results = {(label, *pair): found.results[label, *pair] for label in labels for pair in pairs}
+    results = {(label, *pair): kept.results[label, *pair] for label in labels for pair in pairs}
     if notes:
         results = {
             key: replace(result, notes=(*result.notes, *notes)) for key, result in results.items()
         }
     across = {}
     if correction == "simultaneous":
-        across = joint_statistics(tests, metrics, results, found.directions)
+        across = joint_statistics(tests, metrics, results, kept.directions)
     comparison = Comparison(
         learners=tuple(learners_by_name),
         results=results,
-        fits=tuple(found.fits),
+        fits=tuple(kept.fits),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=_settings(plans[0], correction, metrics),
-        joint={label: found.joint[label] for label in labels if label in found.joint},
-        together={label: found.together[label] for label in labels if label in found.together},
+        joint={label: kept.joint[label] for label in labels if label in kept.joint},
+        together={label: kept.together[label] for label in labels if label in kept.together},
         across=across,
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
@@ -367,9 +367,9 @@ class _Run:
     """Fits what a plan needs, design by design, and runs its tests."""
 
     def __init__(
-        self, plan: Plan, execution: Execution, progress: bool | None, found: Findings
+        self, plan: Plan, execution: Execution, progress: bool | None, kept: Findings
     ) -> None:
-        self.plan, self.execution, self.progress, self.found = plan, execution, progress, found
+        self.plan, self.execution, self.progress, self.kept = plan, execution, progress, kept
         self.interrupted = False
 
     def results(self) -> None:
@@ -378,7 +378,7 @@ class _Run:
         request = self.plan.request
         n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.other_metrics))
         for key, result in self._one_by_one():
-            self.found.results[key] = result if default is None else default.noted(result)
+            self.kept.results[key] = result if default is None else default.noted(result)
             self.interrupted |= was_interrupted(result)
             n_results -= 1
         # The last one ends nothing else.
@@ -423,7 +423,7 @@ class _Run:
             for test in shared.tests
             for metric in metrics
         )
-        self.found.fits.append(
+        self.kept.fits.append(
             Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
         )
         for metric in metrics:
@@ -448,7 +448,7 @@ class _Run:
             label = self.plan.label(planned.label, losses.metric)
             results, together = test.results()
             source = (id(self), planned.label) if request.several else None
-            self.found.add(label, test, together, source)
+            self.kept.add(label, test, together, source)
             for pair, result in results.items():
                 yield (label, *pair), replace(result, notes=(*result.notes, *notes[pair]))
 
@@ -465,13 +465,13 @@ class _Run:
         ):
             execution = self._execution(np.random.default_rng(self.plan.seed), bar)
             results, together = test.joint_run.fitted(all_learners.problem, execution)
-        self.found.together[label] = together
+        self.kept.together[label] = together
         first_result = next(iter(results.values()))
         n_fits = sum(results[name].n_fits for name in together.learners)
         size = first_result.settings.get("learn_size")
         sizes = (size,) if isinstance(size, int) else ()
         n_sets = n_fits // len(all_learners.learners)
-        self.found.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
+        self.kept.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.request.pairs:
             elapsed = time.perf_counter() - started
             yield (label, *pair), replace(results[pair], elapsed=elapsed)
@@ -512,4 +512,4 @@ class _Run:
             )
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         design_name = SHARED_BY_ALL if shared else OWN
-        self.found.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))
+        self.kept.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))

@@ -128,10 +128,10 @@ def compare_losses(
         for name, scored in metrics.items()
     ]
     results_by_test: dict[str, Mapping[Pair, TestResult]] = {}
-    found = Findings()
+    kept = Findings()
     for named_source, test in planned:
         results_by_test[test.label], together = test.many_results() or test.results()
-        found.add(test.label, test, together, named_source)
+        kept.add(test.label, test, together, named_source)
     results, first = ResultsOfTests(results_by_test), planned[0][1]
     settings = {
         **losses.settings,
@@ -147,7 +147,7 @@ def compare_losses(
     if several:
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
         if request.simultaneous:
-            across = joint_statistics(specs, metrics, results, found.directions)
+            across = joint_statistics(specs, metrics, results, kept.directions)
     comparison = Comparison(
         learners=losses.learners,
         results=results,
@@ -155,8 +155,8 @@ def compare_losses(
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=settings,
-        joint=found.joint,
-        together=found.together,
+        joint=kept.joint,
+        together=kept.together,
         across=across,
     )
     hooks.announce_comparison(first.of(*request.pairs[0]), comparison)

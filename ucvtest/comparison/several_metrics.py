@@ -50,7 +50,7 @@ def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tu
         by_predictions.setdefault(
             (metric_or_loss.output, metric_or_loss.cut) if smooth else name, []
         ).append(metric_or_loss)
-    return tuple((first, *further) for first, *further in by_predictions.values())
+    return tuple(map(tuple, by_predictions.values()))
 
 
 def check_names(names: Sequence[str]) -> None:

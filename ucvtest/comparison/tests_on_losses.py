@@ -125,7 +125,7 @@ class TestOnLosses:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What tests found: the result of each pair, and what they say of all learners together."""
+    """The results of tests, by label and pair, and of all learners together."""
 
     results: dict[Key, TestResult] = field(default_factory=dict)
     fits: list[Fits] = field(default_factory=list)
