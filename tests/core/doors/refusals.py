@@ -1212,8 +1212,6 @@ OF_TABLES = [
     ROW("n0", "[0]", "positive integers", lambda: uv.codes.critical_values(0.05, 0, 5)),
     ROW("n_errors", "got 1.5", "an integer", lambda: uv.codes.light_code_bounds(1.5, 8, 4)),
     ROW("data", "se, notes", "cut short", lambda: uv.TestResult.from_dict(without("se", "notes"))),
-    ROW("data", "method", "another type",
-        lambda: uv.TestResult.from_dict(RESULT.to_dict() | {"method": 3})),
     ROW("margin", "no option", "alpha, high, low", lambda: RESULT.equivalence(margin=0.05)),
     ROW("n_errors", "n_errors = -1", "between 1 and n - 1",
         lambda: uv.codes.light_code_bounds(-1, 5, 2)),
