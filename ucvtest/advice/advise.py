@@ -231,11 +231,13 @@ def advise(
     >>> uv.advise(100, 40, metric="f1").settings
     mappingproxy({'learn_size': 49, 'metric': 'f1'})
     """
-    return _advised(None, n, n_fits, (loss, metric), learners, goal, about)
+    return advise_from(
+        None, n, n_fits, loss=loss, learners=learners, goal=goal, about=about, metric=metric
+    )
 
 
 def advise_from(
-    table: "pd.DataFrame",
+    table: "pd.DataFrame | None",
     n: int,
     n_fits: int,
     *,
@@ -249,21 +251,11 @@ def advise_from(
 
     In rows about a metric, its name is the loss.
     """
-    return _advised(table, n, n_fits, (loss, metric), learners, goal, about)
-
-
-def _advised(
-    table: "pd.DataFrame | None",
-    n: int,
-    n_fits: int,
-    loss_and_metric: tuple[Any, Any],
-    learners: int | Sequence[Any],
-    goal: Goal,
-    about: About,
-) -> Advice:
     n_learners = _n_learners(learners)
-    _check(n, n_fits)
-    metric, argument = _metric_and_argument(*loss_and_metric)
+    if as_integer("n", n) < 2:
+        raise ValueError(f"{arg('n')} must be at least 2, got {n}")
+    as_integer("n_fits", n_fits)
+    metric, argument = _metric_and_argument(loss, metric)
     names = _procedures(metric, n_learners, about)
     read = metric_cells if metric.linearised else calibration_cells
     cells_about = read if table is None else partial(cells_of, table)
@@ -344,12 +336,6 @@ def _metric_and_argument(loss: Any, metric: Any) -> tuple[Metric, dict[str, Any]
             f"metric such as {arg('metric', 'f1')}"
         )
     return known, {} if name == "zero_one" else {"loss": name}
-
-
-def _check(n: int, n_fits: int) -> None:
-    if as_integer("n", n) < 2:
-        raise ValueError(f"{arg('n')} must be at least 2, got {n}")
-    as_integer("n_fits", n_fits)
 
 
 # ---------------------------------------------------------------------------- the line

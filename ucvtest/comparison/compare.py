@@ -31,7 +31,6 @@ from ucvtest.comparison.planned_tests import (
 )
 from ucvtest.comparison.several_metrics import (
     Family,
-    directions_of,
     families_of,
     is_several,
     joint_statistics,
@@ -39,7 +38,7 @@ from ucvtest.comparison.several_metrics import (
     names_of,
 )
 from ucvtest.comparison.specs import RECOMMENDED, as_specs
-from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
+from ucvtest.comparison.tests_on_losses import Findings, LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
@@ -51,11 +50,9 @@ from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import notes_on_learners
 from ucvtest.losses.table import Losses
-from ucvtest.results.columns import Pair
+from ucvtest.results.columns import Key, Pair
 from ucvtest.results.fields import Contrast
-from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
-from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 OWN = "drawn by the test itself"
@@ -241,14 +238,14 @@ def compare(
     base = (alternative, pos_label, groups, group_weight, backend, contrast)
     questions = [
         ComparisonQuestion(
-            *(X, y, learners_by_name, family.first, *base),
+            *(X, y, learners_by_name, first, *base),
             baseline=baseline_of(tuple(learners_by_name), baseline),
             simultaneous=correction == "simultaneous",
-            other_metrics=family.other_metrics,
+            other_metrics=tuple(other_metrics),
             several=is_several(metric),
             weights=weights,
         )
-        for family in families
+        for first, *other_metrics in families
     ]
     tests = questions[0].on_splits(tests, cv, n_dropped)
     with nullcontext() if saved is None else saved:
@@ -266,51 +263,36 @@ def compare(
         plans = [_planned(question, tests, seed, budget) for question in questions]
         for spec in plans[0].specs.values():
             refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-        runs = [_Run(plan, execution, progress) for plan in plans]
-        notes = dropped_note(n_dropped)
+        kept = Findings()
         try:
-            for run in runs:
-                run.results()
+            for plan in plans:
+                _Run(plan, execution, progress, kept).results()
         except KeyboardInterrupt as interruption:
-            finished_results = {
-                (label, *pair): result
-                for run in runs
-                for (label, pair), result in run.results_by_key.items()
-            }
             raise Interrupted(
-                finished_results, f"{len(finished_results)} results by test and pair"
+                kept.results, f"{len(kept.results)} results by test and pair"
             ) from interruption
-    results_by_key = {
-        key: replace(result, notes=(*result.notes, *notes)) if notes else result
-        for run in runs
-        for key, result in run.results_by_key.items()
-    }
-    joint = {label: joint_result for run in runs for label, joint_result in run.joint.items()}
-    joint_estimates = {
-        label: estimates for run in runs for label, estimates in run.joint_estimates.items()
-    }
     metrics = names_of(metric) if is_several(metric) else ()
     tests = plans[0].specs
     labels = [metric_label(test, metric, tests) for test in tests for metric in metrics]
     labels = labels or list(tests)
-    results = {
-        (label, *pair): results_by_key[label, pair]
-        for label in labels
-        for pair in questions[0].pairs
-    }
+    pairs, notes = questions[0].pairs, dropped_note(n_dropped)
+    results = {(label, *pair): kept.results[label, *pair] for label in labels for pair in pairs}
+    if notes:
+        results = {
+            key: replace(result, notes=(*result.notes, *notes)) for key, result in results.items()
+        }
     across = {}
     if correction == "simultaneous":
-        directions = {key: known for run in runs for key, known in run.directions.items()}
-        across = joint_statistics(tests, metrics, results, directions)
+        across = joint_statistics(tests, metrics, results, kept.directions)
     comparison = Comparison(
         learners=tuple(learners_by_name),
         results=results,
-        fits=tuple(design_fits for run in runs for design_fits in run.fits),
+        fits=tuple(kept.fits),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=_settings(plans[0], correction, metrics),
-        joint={label: joint[label] for label in labels if label in joint},
-        together={label: joint_estimates[label] for label in labels if label in joint_estimates},
+        joint={label: kept.joint[label] for label in labels if label in kept.joint},
+        together={label: kept.together[label] for label in labels if label in kept.together},
         across=across,
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
@@ -334,7 +316,7 @@ def _check_apart(families: Sequence[Family], **arguments: Any) -> None:
     if len(families) > 1 and argument_names:
         first = [
             family_metric if isinstance(family_metric, str) else family_metric.name
-            for family_metric in (family.first for family in families)
+            for family_metric, *_ in families
         ]
         raise ValueError(
             f"{argument_names[0]} is not for metrics that need fits of their own, as {first[0]} "
@@ -384,14 +366,11 @@ def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ())
 class _Run:
     """Fits what a plan needs, design by design, and runs its tests."""
 
-    def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
-        self.plan, self.execution, self.progress = plan, execution, progress
-        self.results_by_key: dict[tuple[str, Pair], TestResult] = {}
+    def __init__(
+        self, plan: Plan, execution: Execution, progress: bool | None, kept: Findings
+    ) -> None:
+        self.plan, self.execution, self.progress, self.kept = plan, execution, progress, kept
         self.interrupted = False
-        self.fits: list[Fits] = []
-        self.joint: dict[str, JointResult] = {}
-        self.joint_estimates: dict[str, JointEstimates] = {}
-        self.directions: dict[tuple[str, str, str], tuple[Any, np.ndarray]] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
@@ -399,13 +378,14 @@ class _Run:
         request = self.plan.request
         n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.other_metrics))
         for key, result in self._one_by_one():
-            self.results_by_key[key] = result if default is None else default.noted(result)
+            self.kept.results[key] = result if default is None else default.noted(result)
             self.interrupted |= was_interrupted(result)
+            n_results -= 1
         # The last one ends nothing else.
-        if self.interrupted and len(self.results_by_key) < n_results:
+        if self.interrupted and n_results:
             raise KeyboardInterrupt
 
-    def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _one_by_one(self) -> Iterator[tuple[Key, TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for shared in self.plan.shared:
             yield from self._of_design(shared)
@@ -418,7 +398,7 @@ class _Run:
         execution = replace(self.execution, generator=rng)
         return execution if bar is None else replace(execution, bar=bar)
 
-    def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _of_design(self, shared: SharedDesign) -> Iterator[tuple[Key, TestResult]]:
         """Results of the tests that share a design, from its losses."""
         plan, design, problem = self.plan, shared.drawn, shared.problem
         design_name, metrics = shared.design.words, (None, *plan.request.other_metrics)
@@ -443,7 +423,7 @@ class _Run:
             for test in shared.tests
             for metric in metrics
         )
-        self.fits.append(
+        self.kept.fits.append(
             Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
         )
         for metric in metrics:
@@ -452,7 +432,7 @@ class _Run:
 
     def _of_losses(
         self, shared: SharedDesign, losses: Losses, notes: Mapping[Pair, Sequence[str]]
-    ) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    ) -> Iterator[tuple[Key, TestResult]]:
         """Results of the tests that share a design, from losses by one metric."""
         request = self.plan.request
         to_compare = LossesToCompare(
@@ -465,24 +445,14 @@ class _Run:
         )
         for planned in shared.tests:
             test = TestOnLosses(planned.label, planned.spec, to_compare, planned.fit_options)
-            label, joint = self.plan.label(planned.label, losses.metric), test.joint()
-            if joint is not None:
-                self.joint[label] = joint
-            results, joint_estimates = test.results()
-            if joint_estimates is not None:
-                self.joint_estimates[label] = joint_estimates
-            if request.several and request.simultaneous:
-                directions = directions_of(
-                    losses, request.pairs, of_rows=planned.spec.cls.needs.by_rows
-                )
-                source = (id(self), planned.label)
-                self.directions |= {
-                    (label, *pair): (source, direction) for pair, direction in directions.items()
-                }
+            label = self.plan.label(planned.label, losses.metric)
+            results, together = test.results()
+            source = (id(self), planned.label) if request.several else None
+            self.kept.add(label, test, together, source)
             for pair, result in results.items():
-                yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
+                yield (label, *pair), replace(result, notes=(*result.notes, *notes[pair]))
 
-    def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _jointly(self, test: PlannedTest) -> Iterator[tuple[Key, TestResult]]:
         """Results of a test that fits all learners together to its own learning sets."""
         question = test.question
         label = self.plan.label(test.label, question.metric)
@@ -494,20 +464,19 @@ class _Run:
             progress_bar(self.progress, test.label, "fit") as bar,
         ):
             execution = self._execution(np.random.default_rng(self.plan.seed), bar)
-            results, self.joint_estimates[label] = test.joint_run.fitted(
-                all_learners.problem, execution
-            )
+            results, together = test.joint_run.fitted(all_learners.problem, execution)
+        self.kept.together[label] = together
         first_result = next(iter(results.values()))
-        n_fits = sum(results[name].n_fits for name in self.joint_estimates[label].learners)
+        n_fits = sum(results[name].n_fits for name in together.learners)
         size = first_result.settings.get("learn_size")
         sizes = (size,) if isinstance(size, int) else ()
         n_sets = n_fits // len(all_learners.learners)
-        self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
+        self.kept.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.request.pairs:
             elapsed = time.perf_counter() - started
-            yield (label, pair), replace(results[pair], elapsed=elapsed)
+            yield (label, *pair), replace(results[pair], elapsed=elapsed)
 
-    def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[Key, TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""
         of_pairs, sizes = {}, set()
         label = self.plan.label(planned.label, planned.question.metric)
@@ -532,7 +501,7 @@ class _Run:
             of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
-            yield (label, pair), replace(result, settings={**result.settings, **names})
+            yield (label, *pair), replace(result, settings={**result.settings, **names})
         default, n_fits = self.plan.default, sum(of_pairs.values())
         shared = default is not None and default.shared
         if shared:
@@ -543,4 +512,4 @@ class _Run:
             )
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         design_name = SHARED_BY_ALL if shared else OWN
-        self.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))
+        self.kept.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))

@@ -1,11 +1,9 @@
 """`compare_losses`: several tests on losses that exist."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import is_integer, named_options
@@ -14,13 +12,12 @@ from ucvtest.comparison.comparison import Comparison, Correction, Fits
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
     check_names,
-    directions_of,
     is_several,
     joint_statistics,
     metric_label,
 )
 from ucvtest.comparison.specs import TestSpec, as_specs
-from ucvtest.comparison.tests_on_losses import MOST_MADE, LossesToCompare, TestOnLosses
+from ucvtest.comparison.tests_on_losses import MOST_MADE, Findings, LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
 from ucvtest.inference.question import check_losses
@@ -118,22 +115,24 @@ def compare_losses(
         simultaneous=correction == "simultaneous",
     )
     specs = as_specs(tests) if tests is not None else _admitting(request)
+    several = is_several(metric)
     planned = [
-        _planned(
-            metric_label(label, name, specs) if is_several(metric) else label,
-            *(spec, replace(request, losses=scored)),
+        (
+            source if several else None,
+            _planned(
+                metric_label(source, name, specs) if several else source,
+                *(spec, replace(request, losses=scored)),
+            ),
         )
-        for label, spec in specs.items()
+        for source, spec in specs.items()
         for name, scored in metrics.items()
     ]
     results_by_test: dict[str, Mapping[Pair, TestResult]] = {}
-    joint_estimates = {}
-    for test in planned:
-        pair_results, joined = test.many_results() or test.results()
-        results_by_test[test.label] = pair_results
-        if joined is not None:
-            joint_estimates[test.label] = joined
-    results = ResultsOfTests(results_by_test)
+    kept = Findings()
+    for named_source, test in planned:
+        results_by_test[test.label], together = test.many_results() or test.results()
+        kept.add(test.label, test, together, named_source)
+    results, first = ResultsOfTests(results_by_test), planned[0][1]
     settings = {
         **losses.settings,
         "learners": list(names),
@@ -145,40 +144,23 @@ def compare_losses(
         "baseline": reference,
     }
     across = {}
-    if is_several(metric):
+    if several:
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
         if request.simultaneous:
-            directions = _directions(specs, metrics, request.pairs)
-            across = joint_statistics(specs, metrics, results, directions)
+            across = joint_statistics(specs, metrics, results, kept.directions)
     comparison = Comparison(
         learners=losses.learners,
         results=results,
-        fits=(_fits(losses, tuple(test.label for test in planned)),),
+        fits=(_fits(losses, tuple(results_by_test)),),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=settings,
-        joint={
-            planned_test.label: joint
-            for planned_test in planned
-            if (joint := planned_test.joint()) is not None
-        },
-        together=joint_estimates,
+        joint=kept.joint,
+        together=kept.together,
         across=across,
     )
-    hooks.announce_comparison(planned[0].of(*request.pairs[0]), comparison)
+    hooks.announce_comparison(first.of(*request.pairs[0]), comparison)
     return comparison
-
-
-def _directions(
-    specs: Mapping[str, TestSpec], metrics: Mapping[str, Losses], pairs: Sequence[Pair]
-) -> dict[tuple[str, str, str], tuple[str, np.ndarray]]:
-    """What the errors of all differences go by, with the test as their source."""
-    return {
-        (metric_label(test, name, specs), *pair): (test, direction)
-        for test, spec in specs.items()
-        for name, scored in metrics.items()
-        for pair, direction in directions_of(scored, pairs, of_rows=spec.cls.needs.by_rows).items()
-    }
 
 
 def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:

@@ -19,12 +19,11 @@ from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
 from ucvtest.results.simultaneous import JointEstimates, JointStatistics, holm
+from ucvtest.results.text_tables import Outcome, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from ucvtest.results.summary_tables import TableSummary
 
 Correction = Literal[
     "holm",
@@ -87,7 +86,7 @@ class Fits:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Saved):
+class Comparison(Outcome, Saved):
     """Learners compared by one or several tests.
 
     Parameters
@@ -483,14 +482,6 @@ class Comparison(Saved):
             ]
         ).astype({"n_resamples": "Int64"})
 
-    def __str__(self) -> str:
-        from ucvtest.comparison.summary import tables
-
-        return tables(self).as_text()
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
-
     @property
     def verdict(self) -> str:
         """The answer in words, at the 5% level."""
@@ -498,27 +489,10 @@ class Comparison(Saved):
 
         return verdict(self)
 
-    def summary(
-        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
-    ) -> "TableSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
-
-        Markdown has everything, with or without `notes`.
-
-        Parameters
-        ----------
-        alpha : float
-            One minus the confidence level of the intervals, and the level of the verdict.
-        with_verdict : bool
-            Whether the verdict stands below the tables.
-        notes : bool
-            Whether all notes, fits and settings are shown. Otherwise there are at most three
-            lines of what a reader has to know, as in ``print(comparison)``.
-        """
+    def _tables(self, **options: Any) -> Tables:
         from ucvtest.comparison.summary import tables
-        from ucvtest.results.summary_tables import TableSummary
 
-        return TableSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
+        return tables(self, **options)
 
     def notes_in_brief(self) -> list[str]:
         """The lines below a printed verdict: at most three notes, then how many more there are."""
@@ -557,10 +531,8 @@ class Comparison(Saved):
             If `alpha` is outside (0, 1), or learners cannot be drawn.
         """
         from ucvtest.comparison.drawing import picture_of
-        from ucvtest.results.axes import known_axes
 
-        draw, size = picture_of(self, alpha, kind)
-        return draw(known_axes(ax, size))
+        return picture_of(self, alpha, kind).on(ax)
 
     def save_plot(
         self,
@@ -591,10 +563,8 @@ class Comparison(Saved):
             If the suffix is none that matplotlib can write, or `alpha` outside (0, 1).
         """
         from ucvtest.comparison.drawing import picture_of
-        from ucvtest.results.axes import save_figure
 
-        draw, size = picture_of(self, alpha, kind)
-        save_figure(draw, path, size, dpi)
+        picture_of(self, alpha, kind).save(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         def saved(parts: Mapping[str, Any]) -> dict[str, Any]:

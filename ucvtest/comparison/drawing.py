@@ -17,12 +17,13 @@ from ucvtest.results.axes import (
     GREY,
     NULL,
     PLAIN,
+    Drawing,
     draw_interval,
     frame_intervals,
     label_intervals,
     use_ratio_axis,
 )
-from ucvtest.results.drawing import Drawing, name_sides
+from ucvtest.results.drawing import name_sides
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import percent
@@ -65,9 +66,9 @@ def picture_of(comparison: Comparison, alpha: float, kind: Any) -> Drawing:
             f"use {arg('kind', 'pairs')}"
         )
     if kind == "learners":
-        return partial(_draw_learners, comparison, alpha), _size(comparison.learners)
+        return Drawing(partial(_draw_learners, comparison, alpha), _size(comparison.learners))
     rows = _rows(comparison)
-    return partial(_draw_pairs, comparison, rows, alpha), _size(rows)
+    return Drawing(partial(_draw_pairs, comparison, rows, alpha), _size(rows))
 
 
 def _draw_pairs(comparison: Comparison, rows: Sequence[_Row], alpha: float, ax: "Axes") -> "Axes":

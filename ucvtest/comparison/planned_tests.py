@@ -85,7 +85,7 @@ class ComparisonQuestion:
             self.X,
             self.y,
             self.learners,
-            hypothesis=hypothesis_of(self.contrast, self.alternative),
+            hypothesis=Hypothesis(1.0 if self.contrast == "ratio" else 0.0, self.alternative),
             loss=loss,
             pos_label=self.pos_label,
             groups=self.groups,
@@ -166,11 +166,6 @@ class Questions:
 def own_arguments(cls: type[HypothesisTest], contrast: Contrast) -> dict[str, Any]:
     """The contrast, for tests that know more than one."""
     return {} if len(cls.needs.contrasts) == 1 else {"contrast": contrast}
-
-
-def hypothesis_of(contrast: Contrast, alternative: Alternative) -> Hypothesis:
-    """That two learners are equal."""
-    return Hypothesis(1.0 if contrast == "ratio" else 0.0, alternative)
 
 
 def pairs_of(names: tuple[str, ...], baseline: str | None) -> tuple[Pair, ...]:

@@ -6,7 +6,6 @@ such as "auc" together with "f1", are fitted by themselves, on learning sets fro
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,8 @@ from ucvtest.results.columns import Key, Pair
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointStatistics
 
-
-@dataclass(frozen=True)
-class Family:
-    """A loss or metric, and others that are scored from the same predictions."""
-
-    first: Any
-    other_metrics: tuple[SmoothMetric, ...] = ()
+Family = tuple[Any, *tuple[SmoothMetric, ...]]
+"""A loss or metric, and others that are scored from the same predictions."""
 
 
 def is_several(metric: Any) -> bool:
@@ -43,7 +37,7 @@ def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tu
         If several of the arguments are given, a metric is unknown, or one is named twice.
     """
     if not is_several(metric):
-        return (Family(chosen_loss(loss, scoring, metric, weights)),)
+        return ((chosen_loss(loss, scoring, metric, weights),),)
     all_chosen = [chosen_loss(loss, scoring, metric_choice) for metric_choice in metric]
     names = [
         metric_choice if isinstance(metric_choice, str) else metric_choice.name
@@ -56,9 +50,7 @@ def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tu
         by_predictions.setdefault(
             (metric_or_loss.output, metric_or_loss.cut) if smooth else name, []
         ).append(metric_or_loss)
-    return tuple(
-        Family(first, tuple(further_metrics)) for first, *further_metrics in by_predictions.values()
-    )
+    return tuple(map(tuple, by_predictions.values()))
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -83,15 +75,12 @@ def metric_label(test: str, metric: str, tests: Collection[str]) -> str:
     return f"{test}: {metric}" if len(tests) > 1 else metric
 
 
-def directions_of(
-    losses: Losses, pairs: Sequence[Pair], *, of_rows: bool
-) -> dict[Pair, np.ndarray]:
+def directions_of(losses: Losses, pairs: Sequence[Pair]) -> dict[Pair, np.ndarray]:
     """What the errors of differences go by, of length 1: their products are correlations.
 
-    Nothing for pairs whose metric has no value, and for tests (not `of_rows`) whose variances are
-    not those of the values of rows.
+    Nothing for pairs whose metric has no value.
     """
-    if not (of_rows and losses.metric.linearised):
+    if not losses.metric.linearised:
         return {}
     directions = {}
     for pair in pairs:

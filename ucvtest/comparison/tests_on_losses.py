@@ -2,17 +2,19 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ucvtest.comparison.comparison import Fits
 from ucvtest.comparison.planned_tests import naming_test, own_arguments
+from ucvtest.comparison.several_metrics import directions_of
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.table import Losses
-from ucvtest.results.columns import Pair, PairResults, ResultColumns
+from ucvtest.results.columns import Key, Pair, PairResults, ResultColumns
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -120,6 +122,28 @@ class TestOnLosses:
                 self.fit_options,
             )
 
-    def joint(self) -> JointResult | None:
-        """The test of all learners at once, where there is one."""
-        return self.spec.cls.joint_result(self.request.losses, self.request.group_weight)
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The results of tests, by label and pair, and of all learners together."""
+
+    results: dict[Key, TestResult] = field(default_factory=dict)
+    fits: list[Fits] = field(default_factory=list)
+    joint: dict[str, JointResult] = field(default_factory=dict)
+    together: dict[str, JointEstimates] = field(default_factory=dict)
+    directions: dict[Key, tuple[Any, np.ndarray]] = field(default_factory=dict)
+    """What the errors of differences go by, with the fits that are their source."""
+
+    def add(
+        self, label: str, test: TestOnLosses, together: JointEstimates | None, source: Any = None
+    ) -> None:
+        """Keep what a test says of all learners; of several metrics with the source of its fits."""
+        request, cls = test.request, test.spec.cls
+        joint = cls.joint_result(request.losses, request.group_weight)
+        if joint is not None:
+            self.joint[label] = joint
+        if together is not None:
+            self.together[label] = together
+        if source is not None and request.simultaneous and cls.needs.by_rows:
+            for pair, direction in directions_of(request.losses, request.pairs).items():
+                self.directions[label, *pair] = source, direction

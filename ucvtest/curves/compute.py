@@ -8,11 +8,10 @@ import numpy as np
 from ucvtest.common.notes import Note
 from ucvtest.curves.band import Band, bands_of
 from ucvtest.curves.cells import Cells, count_cells
-from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.inputs import Inputs
 from ucvtest.curves.learnt_cells import count_learnt_cells
 from ucvtest.curves.points import Quantity, points_of
-from ucvtest.curves.result import Curve
+from ucvtest.curves.result import DIFFERENCE, Curve
 from ucvtest.results.wording import percent, uneven_clusters
 
 FEW_ROWS, FEW_CLUSTERS = 10, 25

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import AtLeast, declared
 from ucvtest.common.execution import make_generator
-from ucvtest.curves.fields import DIFFERENCE
+from ucvtest.curves.result import DIFFERENCE
 from ucvtest.curves.scored_rows import ScoredRows, scored_rows
 from ucvtest.losses.predicted import quoted
 from ucvtest.losses.table import Losses

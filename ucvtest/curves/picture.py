@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ucvtest.curves.band import Band
-from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.curves.result import DIFFERENCE, Curve
 from ucvtest.curves.wording import TITLES
 from ucvtest.results.drawing import draw_layers
 from ucvtest.results.plot_data import Layer, Mark, Picture, Role
@@ -24,7 +24,7 @@ FINE = 401
 """Number of places at which the outline of overlapping rectangles is computed."""
 
 
-def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
+def draw(ax: "Axes", curve: Curve, kind: str) -> "Axes":
     """Draw one of the pictures of a curve."""
     draw_layers(ax, picture_of(curve, kind))
     if kind == DIFFERENCE:
@@ -38,7 +38,7 @@ def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
     return ax
 
 
-def picture_of(curve: CurveFields, kind: str) -> Picture:
+def picture_of(curve: Curve, kind: str) -> Picture:
     """The curve, or the difference of two, as layers."""
     make = _differences if kind == DIFFERENCE else _KINDS[curve.kind]
     xlabel, ylabel, layers = make(curve)
@@ -50,7 +50,7 @@ def picture_of(curve: CurveFields, kind: str) -> Picture:
     return Picture(xlabel, ylabel, tuple(layers), title)
 
 
-def _roc(curve: CurveFields) -> tuple[str, str, list[Layer]]:
+def _roc(curve: Curve) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (0, 1), "chance", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
         sensitivity, specificity = curve.band(name, "sensitivity"), curve.band(name, "specificity")
@@ -62,7 +62,7 @@ def _roc(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     return "1 - specificity", "sensitivity", layers
 
 
-def _precision_recall(curve: CurveFields) -> tuple[str, str, list[Layer]]:
+def _precision_recall(curve: Curve) -> tuple[str, str, list[Layer]]:
     positive_rate = curve.settings["n_positive"] / curve.settings["n_obs"]
     layers = [Layer("broken", (0, 1), (positive_rate, positive_rate), "share of positives", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
@@ -77,22 +77,14 @@ def _precision_recall(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     return "recall", "precision", layers
 
 
-def _calibration(curve: CurveFields) -> tuple[str, str, list[Layer]]:
+def _calibration(curve: Curve) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (0, 1), "calibrated", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
-        band = curve.band(name)
-        has_estimate = ~np.isnan(band.estimate)
-        x, y = (
-            {"estimate": band.x[has_estimate]},
-            {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
-        )
-        layers += _drawn("area", _there_and_back(x["estimate"]), _around(y), role)
-        layers += _drawn("points", x["estimate"], y["estimate"], role, name)
-        layers += _bars(x, y, role)
+        layers += _band_layers(curve.band(name), name, role, "points")
     return "predicted probability", "share of positives", layers
 
 
-def _decision(curve: CurveFields) -> tuple[str, str, list[Layer]]:
+def _decision(curve: Curve) -> tuple[str, str, list[Layer]]:
     layers = [Layer("horizontal", y=0, label="treat none", role="null")]
     for band in curve.bands:
         if band.learner not in (*curve.learners, DIFFERENCE):
@@ -102,7 +94,7 @@ def _decision(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     return "threshold probability", "net benefit", layers
 
 
-def _differences(curve: CurveFields) -> tuple[str, str, list[Layer]]:
+def _differences(curve: Curve) -> tuple[str, str, list[Layer]]:
     bands = [
         difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
     ]
@@ -113,21 +105,19 @@ def _differences(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     return curve.settings["x"], f"difference of {names}", layers
 
 
-def _band_layers(band: Band, name: str, role: Role) -> list[Layer]:
+def _band_layers(band: Band, name: str, role: Role, mark: Mark = "line") -> list[Layer]:
     """A band over its grid: the area for all points, bars for one."""
     has_estimate = ~np.isnan(band.estimate)
-    x, y = (
-        {"estimate": band.x[has_estimate]},
-        {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
-    )
+    x = {"estimate": band.x[has_estimate]}
+    y = {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()}
     return [
         *_drawn("area", _there_and_back(x["estimate"]), _around(y), role),
-        *_drawn("line", x["estimate"], y["estimate"], role, name),
+        *_drawn(mark, x["estimate"], y["estimate"], role, name),
         *_bars(x, y, role),
     ]
 
 
-_KINDS: dict[str, Callable[[CurveFields], tuple[str, str, list[Layer]]]] = {
+_KINDS: dict[str, Callable[[Curve], tuple[str, str, list[Layer]]]] = {
     "roc": _roc,
     "precision_recall": _precision_recall,
     "calibration": _calibration,

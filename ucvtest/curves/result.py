@@ -1,20 +1,28 @@
 """A curve with its bands, which the functions of this room return."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.curves.band import Band
+from ucvtest.results.serialising import Saved, from_plain
+from ucvtest.results.text_tables import Printed, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from ucvtest.results.axes import Drawing
     from ucvtest.results.summary_tables import TableSummary
 
 
+DIFFERENCE = "difference"
+"""Stands for a learner: the first minus the second."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(CurveFields):
+class Curve(Printed, Saved):
     """A curve of one learner, or of two with their difference, and its bands.
 
     Parameters
@@ -31,19 +39,44 @@ class Curve(CurveFields):
         What the intervals contain, and warnings.
     """
 
+    _result_kind: ClassVar[str] = "curve"
+
+    kind: str
+    learners: tuple[str, ...]
+    bands: tuple[Band, ...]
+    alpha: float
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(kind={self.kind!r}, learners={self.learners!r}, "
             f"n_obs={self.settings['n_obs']}, {len(self.bands[0].x)} points)"
         )
 
-    def __str__(self) -> str:
-        from ucvtest.curves.wording import tables
+    def band(self, learner: str | None = None, quantity: str | None = None) -> Band:
+        """One of the bands; by default the first that matches.
 
-        return tables(self).as_text()
+        Parameters
+        ----------
+        learner : str, optional
+            A learner, or "difference" for the first minus the second.
+        quantity : str, optional
+            A quantity such as "sensitivity".
 
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
+        Raises
+        ------
+        ValueError
+            If there is no such band.
+        """
+        for band in self.bands:
+            if learner in (None, band.learner) and quantity in (None, band.quantity):
+                return band
+        band_names = ", ".join(f"{band.learner} ({band.quantity})" for band in self.bands)
+        raise ValueError(
+            f"there is no band with learner={learner!r:.60} and quantity={quantity!r:.60}: this "
+            f"curve has {band_names}"
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each point of each band.
@@ -76,10 +109,12 @@ class Curve(CurveFields):
         notes : bool
             Whether all notes are shown, or at most three lines of what a reader has to know.
         """
-        from ucvtest.curves.wording import tables
-        from ucvtest.results.summary_tables import TableSummary
+        return self._summary(notes=notes)
 
-        return TableSummary(tables(self, notes=notes))
+    def _tables(self, **options: Any) -> Tables:
+        from ucvtest.curves.wording import tables
+
+        return tables(self, **options)
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:
@@ -97,24 +132,30 @@ class Curve(CurveFields):
         kind : str, optional
             One of `plot_kinds`, by default the first.
         """
-        from ucvtest.curves.picture import draw
-        from ucvtest.results.axes import known_axes
-        from ucvtest.results.drawing import PICTURE_SIZE
-
-        kind = self._known_kind(kind)
-        return draw(known_axes(ax, PICTURE_SIZE), self, kind)
+        return self._picture(kind).on(ax)
 
     def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
+        self._picture(kind).save(path, dpi)
+
+    def _picture(self, kind: str | None) -> "Drawing":
         from ucvtest.curves.picture import draw
-        from ucvtest.results.axes import save_figure
+        from ucvtest.results.axes import Drawing, one_of_kinds
         from ucvtest.results.drawing import PICTURE_SIZE
 
-        plot_kind = self._known_kind(kind)
-        save_figure(lambda ax: draw(ax, self, plot_kind), path, PICTURE_SIZE, dpi)
+        plot_kind = one_of_kinds(kind, self.plot_kinds, "curve")
+        return Drawing(lambda ax: draw(ax, self, plot_kind), PICTURE_SIZE)
 
-    def _known_kind(self, kind: str | None) -> str:
-        kinds = self.plot_kinds
-        if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-            raise ValueError(f"kind={kind!r:.60} is unknown: this curve has {', '.join(kinds)}")
-        return kind or kinds[0]
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values(data)
+        bands = tuple(
+            Band(
+                **{
+                    band_field.name: from_plain(band_fields[band_field.name])
+                    for band_field in fields(Band)
+                }
+            )
+            for band_fields in data["bands"]
+        )
+        return values | {"bands": bands, "learners": tuple(values["learners"])}

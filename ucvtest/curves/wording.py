@@ -4,7 +4,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_switch
 from ucvtest.curves.band import Band
-from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.curves.result import DIFFERENCE, Curve
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -32,7 +32,7 @@ MOST_ROWS = 6
 """Number of points of each band in a summary."""
 
 
-def verdict(curve: CurveFields) -> str:
+def verdict(curve: Curve) -> str:
     """Thresholds at which the difference is not zero, by its band for all points."""
     differences = [band for band in curve.bands if band.learner == DIFFERENCE]
     if not differences:
@@ -59,7 +59,7 @@ def verdict(curve: CurveFields) -> str:
     return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(findings)}."
 
 
-def tables(curve: CurveFields, *, notes: bool = False) -> Tables:
+def tables(curve: Curve, *, notes: bool = False) -> Tables:
     """Tables of the estimand, and of some points of each band."""
     check_switch("notes", notes)
     settings, title = curve.settings, TITLES[curve.kind]

@@ -155,6 +155,7 @@ def columns(
         check_copies(copies, block, X, own, clusters) if copies else False
         for block, own in plan.places.items()
     ]
+    _check_together(problem)
     size, constructor = _checked_size(learn_size, problem), {"learn_size": learn_size}
     options = _options(problem, size, fits)
     rises = metric.greater_is_better if metric.units is None else metric.units.greater_is_better
@@ -209,6 +210,26 @@ def columns(
     )
     hooks.announce_outcome(problem, gains)
     return gains
+
+
+def _check_together(problem: Problem) -> None:
+    """Refuse questions of which the learners with and without blocks have no joint covariance."""
+    clusters, metric, sample = problem.clusters, problem.metric, problem.sample
+    remedy = "use the mean of a loss, such as 'zero_one' or 'squared'"
+    if metric.ranks_pairs and sample.n_classes > 2:
+        raise ValueError(f"{arg('loss', metric.name)} is for two classes here: {remedy}")
+    if clusters is None:
+        return
+    mixed = metric.ranks_pairs and clusters.groups.classes(sample.target) is None
+    if metric.linearised or mixed:
+        kind = "groups with rows of both classes" if mixed else "groups"
+        name = arg("loss" if mixed else "metric", metric.name)
+        raise ValueError(f"{name} is not for {kind}, because blocks are judged together: {remedy}")
+    if clusters.offset is not None:
+        raise ValueError(
+            f"{arg('group_weight', 'row')} is not for groups of different sizes here, because "
+            "blocks are judged together: leave it out"
+        )
 
 
 def _checked_size(learn_size: Any, problem: Problem) -> int:

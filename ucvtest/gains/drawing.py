@@ -1,6 +1,7 @@
 """Gains with their intervals in one picture."""
 
 import textwrap
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from ucvtest.results.axes import (
     NULL,
     PLAIN,
     WARNING,
+    Drawing,
     draw_interval,
     frame_intervals,
     label_intervals,
@@ -24,9 +26,9 @@ COLOURS = {"helps": CHOSEN, "costs": WARNING}
 """Of findings; others are grey."""
 
 
-def size_of(gains: ColumnGains) -> tuple[float, float]:
-    """Width and height of the picture."""
-    return (7.2, 1.5 + 0.3 * len(gains.blocks))
+def picture_of(gains: ColumnGains, alpha: float) -> Drawing:
+    """The picture, higher for more blocks."""
+    return Drawing(partial(draw, gains, alpha), (7.2, 1.5 + 0.3 * len(gains.blocks)))
 
 
 def draw(gains: ColumnGains, alpha: float, ax: "Axes") -> "Axes":

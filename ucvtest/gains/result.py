@@ -14,14 +14,12 @@ from ucvtest.comparison.comparison import Comparison
 from ucvtest.gains.blocks import MOST_LISTED
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved
-from ucvtest.results.text_tables import Grid, Tables, number_column
+from ucvtest.results.text_tables import Grid, Outcome, Tables, number_column
 from ucvtest.results.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from ucvtest.results.summary_tables import TableSummary
 
 FINDINGS = {
     "helps": ("helps this learner", "help this learner"),
@@ -54,7 +52,7 @@ UNDECIDED = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ColumnGains(Saved):
+class ColumnGains(Outcome, Saved):
     """What predictions lose without blocks of columns, or gain by them: see `columns`.
 
     Parameters
@@ -95,12 +93,6 @@ class ColumnGains(Saved):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(learner={self.learner!r}, blocks={list(self.blocks)})"
-
-    def __str__(self) -> str:
-        return self._tables(0.05).as_text()
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
 
     @property
     def results(self) -> Mapping[tuple[str, str, str], TestResult]:
@@ -185,29 +177,11 @@ class ColumnGains(Saved):
             added = f", on top of {_joined(self.base) if self.base else 'no column'}"
         return f"When {self.learner} learns from {self.when}{added}: {'; '.join(clauses)}."
 
-    def summary(
-        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
-    ) -> "TableSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
-
-        Parameters
-        ----------
-        alpha : float
-            One minus the confidence level of all intervals together.
-        with_verdict : bool
-            Whether the verdict stands below the tables.
-        notes : bool
-            Whether all notes are shown, or at most three lines of what a reader has to know.
-        """
-        from ucvtest.results.summary_tables import TableSummary
-
-        return TableSummary(self._tables(alpha, with_verdict=with_verdict, notes=notes))
-
     def notes_in_brief(self) -> list[str]:
         """The lines below the printed verdict: at most three notes, then how many more."""
         return in_brief(self.notes)
 
-    def _tables(self, alpha: float, *, with_verdict: bool = True, notes: bool = False) -> Tables:
+    def _tables(self, alpha: float = 0.05, *, notes: bool = False, **options: Any) -> Tables:
         frame = self.summary_frame(alpha)
         cells = {"": frame["block"].tolist()}
         for name, title in TITLES.items():
@@ -226,9 +200,9 @@ class ColumnGains(Saved):
             ],
             [Grid([list(row) for row in zip(*cells.values(), strict=True)], [*cells])],
             self.verdict_at(alpha),
-            with_verdict=with_verdict,
             notes=self.notes,
             in_full=notes,
+            **options,
         )
 
     @property
@@ -267,17 +241,15 @@ class ColumnGains(Saved):
         alpha : float
             One minus the confidence level of all intervals together.
         """
-        from ucvtest.gains.drawing import draw, size_of
-        from ucvtest.results.axes import known_axes
+        from ucvtest.gains.drawing import picture_of
 
-        return draw(self, alpha, known_axes(ax, size_of(self)))
+        return picture_of(self, alpha).on(ax)
 
     def save_plot(self, path: str | Path, *, alpha: float = 0.05, dpi: float = 150) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        from ucvtest.gains.drawing import draw, size_of
-        from ucvtest.results.axes import save_figure
+        from ucvtest.gains.drawing import picture_of
 
-        save_figure(lambda ax: draw(self, alpha, ax), path, size_of(self), dpi)
+        picture_of(self, alpha).save(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         return super()._plain() | {

@@ -26,7 +26,6 @@ from ucvtest.data.groups import (
     clusters_of,
 )
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
-from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
@@ -40,13 +39,11 @@ from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
-from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.ranges import (
     NAMELESS,
     NONNEGATIVE,
@@ -92,12 +89,6 @@ class Question(ABC):
     """Whether more is known than the means of resamples."""
 
     @property
-    def loss(self) -> Loss:
-        """The loss by which predictions are scored, where the metric is the mean of one."""
-        assert isinstance(self.metric, Loss)
-        return self.metric
-
-    @property
     def n_units(self) -> int:
         """Clusters, or observations if there are none."""
         return self.n_obs if self.clusters is None else self.clusters.n_groups
@@ -123,16 +114,6 @@ class Question(ABC):
     def learner_names(self) -> list[str]:
         """The names of the learner, or both."""
         return list(self.learners)
-
-    @property
-    def output(self) -> Output | None:
-        """What the learners predict; None where losses are given."""
-        return None if self.problem is None else self.problem.output
-
-    @property
-    def backend(self) -> Backend | None:
-        """What fits estimators; None where losses are given."""
-        return None if self.problem is None else self.problem.backend
 
     @property
     def positive(self) -> Any:

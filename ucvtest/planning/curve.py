@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,22 +25,11 @@ POWERS = np.linspace(0.2, 2.0, 37)
 """Exponents of learning curves that are tried."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Mean losses (AUCs) of a learner at several learning-set sizes, with a simultaneous band.
+Curve = dict[str, Any]
+"""Mean losses (AUCs) of a learner by learning-set size, with a simultaneous band: columns.
 
-    `sizes_beyond` are sizes beyond the pilot, and `extrapolated` are the values of the fitted curve
-    there. `n_fits` models were fitted for this curve and the curves next to it.
-    """
-
-    learner: str
-    sizes: np.ndarray
-    means: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    sizes_beyond: np.ndarray
-    extrapolated: np.ndarray
-    n_fits: int
+Those beyond the pilot are extrapolated, and have no band.
+"""
 
 
 def curve_tests(
@@ -70,14 +59,14 @@ def learning_curve(
     largest: int,
     alpha: float,
     progress: Progress | None = None,
-) -> tuple[Curve, ...]:
+) -> tuple[tuple[Curve, ...], int]:
     """Curves of all learners, continued up to learning sets of `largest`.
 
     Bands are simultaneous over sizes and learners, by Sidak's correction. They end at the limits of
     the loss.
     """
     if not tests:
-        return ()
+        return (), 0
     progress = Progress() if progress is None else progress
     results = []
     for test in tests:
@@ -107,10 +96,18 @@ def learning_curve(
             sizes, means, errors, sizes_beyond, rises=tests[0].metric.greater_is_better
         )
         low, high = np.clip([means - t * errors, means + t * errors], *bounds)
+        unknown = np.full(len(sizes_beyond), math.nan)
         curves.append(
-            Curve(name, np.array(sizes), means, low, high, sizes_beyond, extrapolated, n_fits)
+            {
+                "learner": name,
+                "learn_size": np.concatenate([sizes, sizes_beyond]).astype(int),
+                "estimate": np.concatenate([means, extrapolated]),
+                "low": np.concatenate([low, unknown]),
+                "high": np.concatenate([high, unknown]),
+                "extrapolated": np.arange(len(sizes) + len(sizes_beyond)) >= len(sizes),
+            }
         )
-    return tuple(curves)
+    return tuple(curves), n_fits
 
 
 def _options(test: UStatisticTest) -> UStatisticOptions:

@@ -27,8 +27,18 @@ NEGLIGIBLE = 1e-12
 """Probability of the numbers of errors that sums leave out."""
 
 
+class OfRules:
+    """Of rules that learn nothing, the standard error is the standard deviation."""
+
+    sd: Callable[[int], float]
+
+    def se(self, n: int) -> float:
+        """The standard error that would be reported."""
+        return self.sd(n)
+
+
 @dataclass(frozen=True)
-class PairedT:
+class PairedT(OfRules):
     """Losses of a rule, or differences of two, with this standard deviation: the t test."""
 
     deviation: float
@@ -44,10 +54,6 @@ class PairedT:
     def df(self, n: int) -> float:
         """Degrees of freedom."""
         return self.df_share * (n - 1.0)
-
-    def se(self, n: int) -> float:
-        """The same."""
-        return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of Student's interval."""
@@ -107,7 +113,7 @@ class MetricOfRulesT(PairedT):
 
 
 @dataclass(frozen=True)
-class McNemar:
+class McNemar(OfRules):
     """Error rates of two rules; exactly one rule errs on a share `discordant` of observations.
 
     `low` and `high` are the limits of its uncertainty in the pilot.
@@ -122,10 +128,6 @@ class McNemar:
     def sd(self, n: int) -> float:
         """Standard deviation of the difference if the rules are equally good."""
         return math.sqrt(self.discordant / n)
-
-    def se(self, n: int) -> float:
-        """The same."""
-        return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width by the normal approximation; the exact interval is somewhat wider."""
@@ -149,7 +151,7 @@ class McNemar:
 
 
 @dataclass(frozen=True)
-class OneRate:
+class OneRate(OfRules):
     """The error rate of one rule, with Clopper and Pearson's interval.
 
     `low` and `high` are the limits of its uncertainty in the pilot.
@@ -164,10 +166,6 @@ class OneRate:
     def sd(self, n: int) -> float:
         """Standard deviation of the observed rate."""
         return math.sqrt(self.rate * (1 - self.rate) / n)
-
-    def se(self, n: int) -> float:
-        """The same."""
-        return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """The expected width; intervals are shorter for rates far from 1/2."""
@@ -189,7 +187,7 @@ class OneRate:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(OfRules):
     """AUCs by DeLong's variance, with classes in the proportions of the sample.
 
     `estimate` is the AUC of one rule, whose interval is computed on the logit scale; None for two.
@@ -203,10 +201,6 @@ class Ranking:
     def sd(self, n: int) -> float:
         """Standard deviation of the AUC, or of the difference of two."""
         return math.sqrt(self.unit_variance / n)
-
-    def se(self, n: int) -> float:
-        """The same."""
-        return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of the interval of `DeLongTest`."""

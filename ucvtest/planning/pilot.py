@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.common.checks import at_least
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.words import arg
 from ucvtest.designs.schemes import DisjointSets
@@ -117,14 +118,17 @@ def pilot_of_sampler(
     learners: tuple[Any, ...],
     question: Mapping[str, Any],
     rng: np.random.Generator,
-    *,
-    pilot_size: int,
-    n_pilots: int,
+    pilot_size: int | None,
+    n_pilots: int | None,
 ) -> Pilot:
     """The pilot from simulated samples, whose components are averaged."""
+    if "contrast" in question:
+        raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
+    size = at_least("pilot_size", 60 if pilot_size is None else pilot_size, LEAST_OBS)
+    number = at_least("n_pilots", 20 if n_pilots is None else n_pilots, 2)
     pilots, progress = [], Progress()
-    for _ in range(n_pilots):
-        X, y = sampler(rng, pilot_size)
+    for _ in range(number):
+        X, y = sampler(rng, size)
         test = UStatisticTest(X, y, *learners, **question)
         pilots.append(_one_pilot(test, ROUGH_TOL, rng, progress))
     return _pilot(test, pilots)

@@ -32,14 +32,13 @@ from ucvtest.planning.curve import Curve, curve_tests, fits_of_curves, learning_
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import McNemar, predictor_of_rules
 from ucvtest.planning.pilot import (
-    Pilot,
     checked_tests,
     loss_range,
     pilot_of_data,
     pilot_of_sampler,
     smallest_size_of,
 )
-from ucvtest.planning.predictors import LEAST_OBS, Predictor
+from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.results.result import TestResult
 from ucvtest.stats.stakes import planned_level
@@ -268,10 +267,10 @@ def plan(
     if goal.name == "ratio":
         question["contrast"] = "ratio"
     curves: tuple[Curve, ...] = ()
-    test: Any = None
+    n_curve_fits, test = 0, None
     if callable(X):
         _refuse_arguments(y=y, groups=groups)
-        pilot = _simulated_pilot(X, learners, question, goal, generator, pilot_size, n_pilots)
+        pilot = pilot_of_sampler(X, learners, question, generator, pilot_size, n_pilots)
         planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
     elif y is None:
         raise ValueError("y is missing: pass the responses, a sampler as X, or Losses as X")
@@ -289,36 +288,20 @@ def plan(
         pilot = pilot_of_data(tests, generator, progress)
         planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
         reach = planned_sizes.sizes[-1] // 2
-        curves = learning_curve(of_curve, generator, largest=reach, alpha=alpha, progress=progress)
+        curves, n_curve_fits = learning_curve(
+            of_curve, generator, largest=reach, alpha=alpha, progress=progress
+        )
     note_fields = {
         name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))
     }
     components = SHRUNK if "agreement" in pilot.values else UNSHRUNK
     notes = (LEARNING_SETS.format(**note_fields), components, PILOT_BAND)
-    n_fits = pilot.values["n_fits"] + sum(learner_curve.n_fits for learner_curve in curves[:1])
+    n_fits = pilot.values["n_fits"] + n_curve_fits
     settings = {**pilot.values, "n_fits": n_fits, "rng": seed}
     sample_plan = planned_sizes.plan(pilot.estimate, settings, curves, notes)
     sample_plan = replace(sample_plan, elapsed=time.perf_counter() - started)
     hooks.announce_outcome(test, sample_plan)
     return sample_plan
-
-
-def _simulated_pilot(
-    sampler: Any,
-    learners: tuple[Any, ...],
-    question: dict[str, Any],
-    goal: _Goal,
-    generator: np.random.Generator,
-    pilot_size: int | None,
-    n_pilots: int | None,
-) -> Pilot:
-    if goal.name == "ratio":
-        raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
-    size = at_least("pilot_size", 60 if pilot_size is None else pilot_size, LEAST_OBS)
-    number = at_least("n_pilots", 20 if n_pilots is None else n_pilots, 2)
-    return pilot_of_sampler(
-        sampler, learners, question, generator, pilot_size=size, n_pilots=number
-    )
 
 
 def _plan_for_rules(
@@ -423,36 +406,34 @@ class _PlannedSizes:
         notes: tuple[str, ...],
     ) -> SamplePlan:
         """The plan, with its pictures."""
-        sample_plan = SamplePlan(
-            n_needed=self.needed[0],
-            n_low=self.needed[1],
-            n_high=self.needed[2],
-            goal=self.goal.name,
-            value=self.goal.value,
-            power=self.goal.power,
-            alpha=self.goal.alpha,
-            columns=self._columns(),
-            estimate=estimate,
-            settings={**settings, "n_least": self.predictor.least},
-            curves=tuple(_as_columns(learner_curve) for learner_curve in curves),
-            notes=notes,
-        )
-        return replace(sample_plan, pictures=pictures_of(sample_plan))
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        predictor, goal, alpha = self.predictor, self.goal, self.goal.alpha
+        predictor, goal = self.predictor, self.goal
         factor = math.exp(BAND * predictor.log_error)
         columns: dict[str, list[float]] = {}
         for n in self.sizes:
             se = predictor.se(n)
-            row = {"sd": predictor.sd(n), "se": se, "se_low": se / factor, "se_high": se * factor}
-            row |= _with_band("width", partial(predictor.width, n, alpha), factor)
+            row = {"n": n, "sd": predictor.sd(n)}
+            row |= {"se": se, "se_low": se / factor, "se_high": se * factor}
+            row |= _with_band("width", partial(predictor.width, n, goal.alpha), factor)
             if goal.name != "width":
-                row |= _with_band("power", partial(predictor.power, n, goal.effect, alpha), factor)
+                power = partial(predictor.power, n, goal.effect, goal.alpha)
+                row |= _with_band("power", power, factor)
             for name, value in row.items():
                 columns.setdefault(name, []).append(value)
-        arrays = {name: np.array(values) for name, values in columns.items()}
-        return {"n": np.array(self.sizes), **arrays}
+        sample_plan = SamplePlan(
+            n_needed=self.needed[0],
+            n_low=self.needed[1],
+            n_high=self.needed[2],
+            goal=goal.name,
+            value=goal.value,
+            power=goal.power,
+            alpha=goal.alpha,
+            columns={name: np.array(values) for name, values in columns.items()},
+            estimate=estimate,
+            settings={**settings, "n_least": predictor.least},
+            curves=curves,
+            notes=notes,
+        )
+        return replace(sample_plan, pictures=pictures_of(sample_plan))
 
 
 def _with_band(name: str, value: Callable[[float], float], factor: float) -> dict[str, float]:
@@ -481,19 +462,6 @@ def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | Non
         if run == STEPS_AT_LEAST:
             return size - STEPS_AT_LEAST + 1
     return high
-
-
-def _as_columns(curve: Curve) -> dict[str, Any]:
-    """A learning curve as columns: measured values, and extrapolated ones."""
-    unknown = np.full(len(curve.sizes_beyond), math.nan)
-    return {
-        "learner": curve.learner,
-        "learn_size": np.concatenate([curve.sizes, curve.sizes_beyond]).astype(int),
-        "estimate": np.concatenate([curve.means, curve.extrapolated]),
-        "low": np.concatenate([curve.low, unknown]),
-        "high": np.concatenate([curve.high, unknown]),
-        "extrapolated": np.arange(len(curve.sizes) + len(curve.sizes_beyond)) >= len(curve.sizes),
-    }
 
 
 def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _Goal:

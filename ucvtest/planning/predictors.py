@@ -1,9 +1,7 @@
 """Predictors of standard errors, widths and power."""
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, Protocol
 
 from scipy.special import ndtr
@@ -78,7 +76,15 @@ class UStatisticPredictor:
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of the interval."""
-        return self._widths[self.kind](n, scale * self.se(n), alpha)
+        se = scale * self.se(n)
+        if self.kind in ("plus four", "logit"):
+            rule = on_logit(self.estimate, se, n - 2.0)
+            if self.kind == "plus four":
+                rule = plus_four(self.estimate, se**2, n)
+            low, high = rule.interval("two-sided", alpha)
+            return high - low
+        width = sum(self._critical_values(n, se, alpha))
+        return math.exp(width) if self.kind == "log" else width
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
         """Power of the test with the reported standard error, for a normal estimate.
@@ -102,21 +108,3 @@ class UStatisticPredictor:
         rule = Stabilised(0.0, se, df, slope=self.slope if sloped else 0.0)
         low, high = rule.interval("two-sided", alpha)
         return high, -low
-
-    @cached_property
-    def _widths(self) -> Mapping[str, Callable[[int, float, float], float]]:
-        return {
-            "t": lambda n, se, alpha: sum(self._critical_values(n, se, alpha)),
-            "stabilised": lambda n, se, alpha: sum(self._critical_values(n, se, alpha)),
-            "log": lambda n, se, alpha: math.exp(sum(self._critical_values(n, se, alpha))),
-            "plus four": lambda n, se, alpha: _between(
-                plus_four(self.estimate, se**2, n).interval("two-sided", alpha)
-            ),
-            "logit": lambda n, se, alpha: _between(
-                on_logit(self.estimate, se, n - 2.0).interval("two-sided", alpha)
-            ),
-        }
-
-
-def _between(interval: tuple[float, float]) -> float:
-    return interval[1] - interval[0]

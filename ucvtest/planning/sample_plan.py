@@ -10,27 +10,22 @@ import numpy as np
 
 from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import in_brief
-from ucvtest.common.words import arg
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
-from ucvtest.results.text_tables import (
-    Grid,
-    Tables,
-    number_column,
-    number_text,
-)
+from ucvtest.results.text_tables import Grid, Printed, Tables, number_column, number_text
 from ucvtest.results.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from ucvtest.results.axes import Drawing
     from ucvtest.results.summary_tables import TableSummary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SamplePlan(Saved):
+class SamplePlan(Printed, Saved):
     """How many observations a question needs, from a pilot sample, a simulator, or fixed rules.
 
     Parameters
@@ -88,12 +83,6 @@ class SamplePlan(Saved):
             f"power={self.power:g}, alpha={self.alpha:g})"
         )
 
-    def __str__(self) -> str:
-        return tables(self).as_text()
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
-
     @property
     def frame(self) -> "pd.DataFrame":
         """One row for each number of observations.
@@ -142,18 +131,19 @@ class SamplePlan(Saved):
         notes : bool
             Whether all notes are shown, or at most three lines of what a reader has to know.
         """
-        from ucvtest.results.summary_tables import TableSummary
+        return self._summary(with_verdict=with_verdict, notes=notes)
 
-        return TableSummary(tables(self, with_verdict=with_verdict, notes=notes))
+    def notes_in_brief(self) -> list[str]:
+        """The lines below the printed verdict: at most three notes, then how many more."""
+        return in_brief(self.notes)
+
+    def _tables(self, **options: Any) -> Tables:
+        return tables(self, **options)
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:
         """The pictures that `plot` can draw, its default first."""
         return tuple(self.pictures)
-
-    def notes_in_brief(self) -> list[str]:
-        """The lines below the printed verdict: at most three notes, then how many more."""
-        return in_brief(self.notes)
 
     def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
         """Draw power or width against the number of observations, or the learning curves.
@@ -165,25 +155,18 @@ class SamplePlan(Saved):
         kind : str, optional
             One of `plot_kinds`, by default the first.
         """
-        from ucvtest.results.axes import known_axes
-        from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
-
-        picture = self._picture(kind)
-        return draw_layers(known_axes(ax, PICTURE_SIZE), picture)
+        return self._picture(kind).on(ax)
 
     def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        from ucvtest.results.axes import save_figure
+        self._picture(kind).save(path, dpi)
+
+    def _picture(self, kind: str | None) -> "Drawing":
+        from ucvtest.results.axes import Drawing, one_of_kinds
         from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
 
-        picture = self._picture(kind)
-        save_figure(lambda ax: draw_layers(ax, picture), path, PICTURE_SIZE, dpi)
-
-    def _picture(self, kind: str | None) -> Picture:
-        kinds = self.plot_kinds
-        if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-            raise ValueError(f"{arg('kind', kind)} is unknown: this plan has {', '.join(kinds)}")
-        return self.pictures[kind or kinds[0]]
+        picture = self.pictures[one_of_kinds(kind, self.plot_kinds, "plan")]
+        return Drawing(lambda ax: draw_layers(ax, picture), PICTURE_SIZE)
 
     def _plain(self) -> dict[str, Any]:
         return super()._plain() | {"verdict": self.verdict}

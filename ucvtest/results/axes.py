@@ -3,6 +3,7 @@
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_number
 from ucvtest.common.whole_files import replacing
-from ucvtest.common.words import excerpt
+from ucvtest.common.words import arg, excerpt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,33 +63,49 @@ def known_axes(ax: Any, size: tuple[float, float]) -> "Axes":
     return ax
 
 
-def save_figure(
-    draw: Callable[["Axes"], Any], path: str | Path, size: tuple[float, float], dpi: float
-) -> None:
-    """Write what `draw` draws on axes to a file, without pyplot: no display, no global state."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(MISSING) from error
-    figure = Figure(figsize=size, layout="constrained")
-    if not isinstance(path, (str, PathLike)):
-        raise ValueError(f"path must be the name of a file, got {excerpt(path)}")
-    if not str(path):
-        raise ValueError("path is empty: name a file, such as 'result.png'")
-    suffix, file_types = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
-    if suffix and suffix not in file_types:
-        raise ValueError(
-            f"path must end in one of .{', .'.join(sorted(file_types))}, got {excerpt(path)}"
-        )
-    check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
-    draw(figure.subplots())
-    target = Path(path)
-    if not target.suffix:
-        # As matplotlib does.
-        target = Path(f"{str(path).rstrip('.')}.{figure.canvas.get_default_filetype()}")
-    # An older file stays until the new one is complete.
-    with replacing(target) as temporary_path:
-        figure.savefig(temporary_path, format=target.suffix[1:].lower(), dpi=dpi)
+@dataclass(frozen=True)
+class Drawing:
+    """A picture that is drawn on any axes, and its width and height in inches."""
+
+    draw: Callable[["Axes"], "Axes"]
+    size: tuple[float, float]
+
+    def on(self, ax: Any) -> "Axes":
+        """Draw it on these axes, or on new ones."""
+        return self.draw(known_axes(ax, self.size))
+
+    def save(self, path: str | Path, dpi: float) -> None:
+        """Write it to a file, without pyplot: no display, no global state."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise ImportError(MISSING) from error
+        figure = Figure(figsize=self.size, layout="constrained")
+        if not isinstance(path, (str, PathLike)):
+            raise ValueError(f"path must be the name of a file, got {excerpt(path)}")
+        if not str(path):
+            raise ValueError("path is empty: name a file, such as 'result.png'")
+        suffix, file_types = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+        if suffix and suffix not in file_types:
+            raise ValueError(
+                f"path must end in one of .{', .'.join(sorted(file_types))}, got {excerpt(path)}"
+            )
+        check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
+        self.draw(figure.subplots())
+        target = Path(path)
+        if not target.suffix:
+            # As matplotlib does.
+            target = Path(f"{str(path).rstrip('.')}.{figure.canvas.get_default_filetype()}")
+        # An older file stays until the new one is complete.
+        with replacing(target) as temporary_path:
+            figure.savefig(temporary_path, format=target.suffix[1:].lower(), dpi=dpi)
+
+
+def one_of_kinds(kind: Any, kinds: Sequence[str], outcome: str) -> str:
+    """A kind of picture that an outcome has, by default its first."""
+    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+        raise ValueError(f"{arg('kind', kind)} is unknown: this {outcome} has {', '.join(kinds)}")
+    return kind or kinds[0]
 
 
 def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin: float) -> None:

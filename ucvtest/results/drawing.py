@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ucvtest.common.words import arg
 from ucvtest.results.axes import (
     CHOSEN,
     GREY,
     NULL,
     PLAIN,
     WARNING,
+    Drawing,
     draw_interval,
     frame_intervals,
     label_intervals,
+    one_of_kinds,
     room_for_text,
     use_ratio_axis,
 )
@@ -30,7 +31,6 @@ from ucvtest.results.wording import direction, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Drawing = tuple[Callable[["Axes"], "Axes"], tuple[float, float]]
 """How to draw on axes, and the size of a picture."""
 
 COLOURS: dict[Role, str] = {
@@ -58,14 +58,11 @@ class _Interval:
 def picture_of(result: TestResult, alpha: float, kind: str | None) -> Drawing:
     """How to draw a picture of a result on axes, and its size; see `ucvtest.TestResult.plot`."""
     check_alpha(alpha)
-    kinds = result.plot_kinds
-    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-        raise ValueError(f"{arg('kind', kind)} is unknown: this result has {', '.join(kinds)}")
-    kind = kind or kinds[0]
+    kind = one_of_kinds(kind, result.plot_kinds, "result")
     if kind in result.pictures:
-        return partial(_draw_picture, result, result.pictures[kind]), PICTURE_SIZE
+        return Drawing(partial(_draw_picture, result, result.pictures[kind]), PICTURE_SIZE)
     lines = _lines(result, alpha)
-    return partial(_draw_intervals, result, lines), (6.4, 1.7 + 0.32 * len(lines))
+    return Drawing(partial(_draw_intervals, result, lines), (6.4, 1.7 + 0.32 * len(lines)))
 
 
 def _draw_picture(result: TestResult, picture: Picture, ax: "Axes") -> "Axes":

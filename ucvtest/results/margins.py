@@ -11,13 +11,12 @@ from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, to_plain
+from ucvtest.results.text_tables import Printed, Tables
 from ucvtest.results.wording import named, percent, pvalue_text
 from ucvtest.stats.wald import Alternative, wald_pvalue
 
 if TYPE_CHECKING:
-    from statsmodels.iolib.summary import Summary
-
-    from ucvtest.results.text_tables import Tables
+    from ucvtest.results.summary_tables import TableSummary
 
 Decision = Literal["pass", "fail", "undecided"]
 
@@ -26,7 +25,7 @@ TWO_ONE_SIDED = "schuirmann1987"
 
 
 @dataclass(frozen=True, eq=False)
-class _MarginResult(Saved):
+class _MarginResult(Printed, Saved):
     """What both answers say of the result that they were read from."""
 
     pvalue: float
@@ -78,19 +77,12 @@ class _MarginResult(Saved):
             f"{self.conf_high:.3g}, p {pvalue_text(self.pvalue, self.alpha)})."
         )
 
-    def __str__(self) -> str:
-        return self._tables(with_verdict=True).as_text()
-
-    def summary(self, *, with_verdict: bool = True) -> "Summary":
+    def summary(self, *, with_verdict: bool = True) -> "TableSummary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
-        from ucvtest.results.summary_tables import TableSummary
-
         check_switch("with_verdict", with_verdict)
-        return TableSummary(self._tables(with_verdict=with_verdict))
+        return self._summary(with_verdict=with_verdict)
 
-    def _tables(self, *, with_verdict: bool) -> "Tables":
-        from ucvtest.results.text_tables import Tables
-
+    def _tables(self, *, with_verdict: bool = True, **options: Any) -> Tables:
         rows = [
             *self._numbers,
             ("Estimate", f"{self.estimate:.4g}"),
@@ -100,9 +92,6 @@ class _MarginResult(Saved):
             ("From", self.method),
         ]
         return Tables(self.title, rows, verdict=self.verdict, with_verdict=with_verdict)
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,19 +19,19 @@ from ucvtest.results.fields import (
 )
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved
+from ucvtest.results.text_tables import Outcome, Tables
 from ucvtest.stats.interval_rules import Rule, rule_from_dict
 from ucvtest.stats.wald import Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from statsmodels.iolib.summary import Summary
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult(Saved):
+class TestResult(Outcome, Saved):
     """Outcome of a hypothesis test about a learning algorithm.
 
     Unpacks to ``(statistic, pvalue)``. Numbers without a value are NaN, and `status` says why.
@@ -223,11 +223,6 @@ class TestResult(Saved):
         has_interval = not all(map(math.isnan, quiet_interval(self, 0.05)))
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
-    def __str__(self) -> str:
-        from ucvtest.results.summary import tables
-
-        return tables(self).as_text()
-
     @property
     def verdict(self) -> str:
         """The answer in one sentence, at the 5% level."""
@@ -343,9 +338,6 @@ class TestResult(Saved):
 
         return noninferiority(self, margin, alpha=alpha)
 
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
-
     @property
     def statistic_note(self) -> str:
         """Why the statistic is not estimate over standard error; "" where it is, or there is none.
@@ -362,27 +354,10 @@ class TestResult(Saved):
 
         return statistic_note(self)
 
-    def summary(
-        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
-    ) -> "Summary":
-        """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels.
-
-        ``as_markdown`` has everything, with or without `notes`.
-
-        Parameters
-        ----------
-        alpha : float
-            One minus the confidence level of the interval, and the level of the verdict.
-        with_verdict : bool
-            Whether the verdict stands below the tables.
-        notes : bool
-            Whether all notes, settings and tables are shown. Otherwise there are at most three
-            lines of what a reader has to know, as in ``print(result)``.
-        """
+    def _tables(self, **options: Any) -> Tables:
         from ucvtest.results.summary import tables
-        from ucvtest.results.summary_tables import TableSummary
 
-        return TableSummary(tables(self, alpha, with_verdict=with_verdict, notes=notes))
+        return tables(self, **options)
 
     def notes_in_brief(self) -> list[str]:
         """The lines below a printed verdict: at most three notes, then how many more there are."""
@@ -417,11 +392,9 @@ class TestResult(Saved):
         ValueError
             If `kind` is none of `plot_kinds`, or `alpha` outside (0, 1).
         """
-        from ucvtest.results.axes import known_axes
         from ucvtest.results.drawing import picture_of
 
-        draw, size = picture_of(self, alpha, kind)
-        return draw(known_axes(ax, size))
+        return picture_of(self, alpha, kind).on(ax)
 
     def save_plot(
         self,
@@ -452,11 +425,9 @@ class TestResult(Saved):
             If the suffix is none that matplotlib can write, `alpha` is outside (0, 1), or
             the result has no such kind.
         """
-        from ucvtest.results.axes import save_figure
         from ucvtest.results.drawing import picture_of
 
-        draw, size = picture_of(self, alpha, kind)
-        save_figure(draw, path, size, dpi)
+        picture_of(self, alpha, kind).save(path, dpi)
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,12 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ucvtest.common.notes import in_brief
+
+if TYPE_CHECKING:
+    from ucvtest.results.summary_tables import TableSummary
 
 WIDTH = 78
 
@@ -175,6 +178,48 @@ class Tables:
             rows = [[name, repr(value)] for name, value in self.settings.items()]
             sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
         return "\n\n".join(sections) + "\n"
+
+
+class Printed:
+    """Base of classes that are printed, and shown in notebooks, as tables."""
+
+    def _tables(self, **options: Any) -> Tables:
+        """The tables, by default as they are printed."""
+        raise NotImplementedError
+
+    def _summary(self, **options: Any) -> "TableSummary":
+        from ucvtest.results.summary_tables import TableSummary
+
+        return TableSummary(self._tables(**options))
+
+    def __str__(self) -> str:
+        return self._tables().as_text()
+
+    def _repr_html_(self) -> str:
+        return str(self._summary().as_html())
+
+
+class Outcome(Printed):
+    """What answers a question by intervals, whose level can be chosen."""
+
+    def summary(
+        self, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
+    ) -> "TableSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, as in statsmodels.
+
+        ``as_markdown`` has everything, with or without `notes`.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of intervals, and the level of the verdict.
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        notes : bool
+            Whether all notes, settings and tables are shown. Otherwise there are at most three
+            lines of what a reader has to know, as ``print`` shows them.
+        """
+        return self._summary(alpha=alpha, with_verdict=with_verdict, notes=notes)
 
 
 def width_of(grids: Iterable[Grid]) -> int:

@@ -670,6 +670,10 @@ OF_COLUMNS = [
     ROW("fits", "got 50", "at least 96", lambda: gained(learner="lda", loss="auc", fits=50)),
     ROW("alternative", "up", "less", lambda: gained(alternative="up")),
     ROW("columns", "got 1.5", "names of columns", lambda: uv.learners.on_columns("lda", 1.5)),
+    ROW("metric", "'f1'", "mean of a loss", lambda: gained(metric="f1", groups=GROUPS)),
+    ROW("loss", "'auc'", "mean of a loss", lambda: gained(loss="auc", groups=GROUPS)),
+    ROW("group_weight", "'row'", "leave it out",
+        lambda: gained(groups=np.where(X[:, 0] > 0, 99, np.arange(24)), group_weight="row")),
     ROW("column", "'a'", "make_column_selector",
         lambda: gained(learner=make_pipeline(
             make_column_transformer((StandardScaler(), ["a", "b"])), LogisticRegression()))),

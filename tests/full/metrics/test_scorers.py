@@ -102,7 +102,7 @@ def test_labels_that_are_strings_have_the_positive_class_of_the_test():
 
 def test_scorer_objects_are_known_by_what_they_do():
     test = uv.HoldOutTest(X, Y, "lda", "knn:3", scoring=get_scorer("accuracy"))
-    assert test.loss.name == "zero_one"
+    assert test.metric.name == "zero_one"
     scorer = make_scorer(fbeta_score, beta=2)
     result = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring=scorer, cv=5).fit(rng=0)
     assert result.settings["loss"] == "fbeta_score"

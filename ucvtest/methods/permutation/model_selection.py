@@ -297,9 +297,9 @@ class ModelSelection(Saved):
 
     def save_plot(self, path: str | Path, *, dpi: float = 150) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        from ucvtest.results.axes import save_figure
+        from ucvtest.results.axes import Drawing
 
-        save_figure(self.plot, path, SIZE, dpi)
+        Drawing(self.plot, SIZE).save(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         return {**super()._plain(), "learners": []}

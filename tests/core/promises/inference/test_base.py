@@ -14,7 +14,7 @@ class TestResponse:
         X, y = load_diabetes(return_X_y=True)
         for learner in ("ridge:1.0", LinearRegression()):
             test = uv.CorrectedTTest(X, y, learner, "knn:5")
-            assert (test.loss.name, test.sample.classes) == ("squared", None)
+            assert (test.metric.name, test.sample.classes) == ("squared", None)
         assert uv.evaluate("ridge:1.0", X, y // 100, rng=0).loss == "squared"
         assert uv.evaluate("ridge:1.0", X, y > 100, rng=0).loss == "zero_one"
 

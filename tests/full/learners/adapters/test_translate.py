@@ -433,7 +433,7 @@ def test_backends_of_other_learners():
         return np.full(len(X_test), y_train[0])
 
     test = uv.UStatisticTest(*data, "lda", mean_rule, backend="sklearn")
-    assert (test.learner.backend, test.other.backend) == ("jax", "function")
+    assert [learner.backend for learner in test.learners] == ["jax", "function"]
     with pytest.raises(ValueError, match="counterpart of learner mean_rule: it is not a scikit"):
         uv.UStatisticTest(*data, "lda", mean_rule, backend="jax")
     with pytest.raises(ValueError, match="backend='gpu' is unknown: use one of auto, jax, skl"):

@@ -195,7 +195,7 @@ class TestClasses:
         X = np.random.default_rng(8).normal(size=(10, 1))  # no distances are equal
         costs = np.array([[0, 1, 3], [2, 0, 1], [5, 1, 0]])
         test = uv.PermutationComplexityTest(X, y, "nearest_centroid", loss=costs)
-        assert test.loss.name == "matrix"
+        assert test.metric.name == "matrix"
         result = test.fit(200, rng=3)
         codes = np.unique(y, return_inverse=True)[1]
         rng = np.random.default_rng(3)
