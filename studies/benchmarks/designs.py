@@ -17,7 +17,7 @@ import numpy as np
 
 import ucvtest as uv
 from studies.benchmarks.bench import options, show
-from ucvtest.methods.ustatistic import run
+from ucvtest.methods.ustatistic import budget
 
 
 def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +30,7 @@ def errors(n: int, g: int, n_sets: int, n_pairs: int, n_seeds: int) -> tuple[np.
     """Errors of estimate, unbiased variance and jackknife for one fit, and seconds a fit."""
     test = uv.UStatisticTest(*problem(n), "lda", "nearest_centroid", learn_size=g)
     found, seconds = [], []
-    with mock.patch.multiple(run, SETS_PER_SIDE=n_sets, SETS_PER_SIDE_LARGE=n_sets):
+    with mock.patch.multiple(budget, SETS_PER_SIDE=n_sets, SETS_PER_SIDE_LARGE=n_sets):
         for seed in range(-1, n_seeds):
             start = time.perf_counter()
             rng = np.random.default_rng(seed + 1)

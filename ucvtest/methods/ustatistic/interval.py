@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
@@ -15,6 +15,9 @@ from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.stats.jackknife import has_pair_effects
 from ucvtest.stats.pivots import Hall, Pivot, Shape, Stabilised, plus_four
+
+if TYPE_CHECKING:
+    from ucvtest.methods.ustatistic.estimates import RowsAdded
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
@@ -103,15 +106,6 @@ NEARLY_THE_MEAN = Note(
 """The note on correlations."""
 
 
-class AddedRows(Protocol):
-    """A confusion metric of one learner with observations added."""
-
-    def rule(
-        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> Pivot:
-        """The interval, by the variance of that name."""
-
-
 @dataclass(frozen=True)
 class Interval:
     """The rule by name, `asked` by the user, the reason for it, and the range of the estimand.
@@ -125,7 +119,7 @@ class Interval:
     metric: Metric
     paired: bool
     n_rows: int | None = None
-    added: AddedRows | None = None
+    added: "RowsAdded | None" = None
     """"plus_four" for a metric that is a function of the confusion matrix."""
     is_ratio: bool = False
     """Whether two learners are compared by the ratio of their mean losses."""

@@ -1,7 +1,7 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Annotated, Any, Literal, Self
 
@@ -19,11 +19,13 @@ from ucvtest.methods.ustatistic.interval import (
     knows_slope,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = Annotated[int, AtLeast(2)] | Literal["auto", "exact"]
+
+METHOD_NAME = "ustatistic"
 
 DEFAULT_TOL = 0.05
 
@@ -61,7 +63,7 @@ class UStatisticOptions:
     tol: float
     max_fits: int
     interval: Interval
-    given_sets: GivenPairs | GivenSplits | None = None
+    given_sets: GivenSets | None = None
     max_seconds: float | None = None
     """The time that decides `max_fits`, once fits have been timed; None if `max_fits` is known."""
 
@@ -128,6 +130,17 @@ class UStatisticOptions:
             and self.interval.requested_name not in NEED_MANY_FITS
         )
 
+    @property
+    def purpose(self) -> str:
+        """What fits are for, in words."""
+        return "an answer" if self.may_be_few else f"the {self.variance} variance"
+
+    def within(self, most_fits: int) -> Self:
+        """The options with this limit on fits, unless the number of fits is fixed."""
+        if self.n_pairs != "auto":
+            return self
+        return replace(self, max_fits=min(self.max_fits, most_fits))
+
     def n_pairs_of_few(self, n_learners: int) -> int:
         """Number of pairs for the variance of few fits; more pairs hardly improve it."""
         if isinstance(self.n_pairs, int):
@@ -158,27 +171,22 @@ class UStatisticOptions:
         return settings
 
 
-def _check_given(
-    variance: str, sizes: Sizes | AucSizes, given_sets: GivenPairs | GivenSplits
-) -> None:
+def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) -> None:
     """Refuse variances that need other learning sets than those of the losses that are given."""
     if variance == "asymptotic":
         raise ValueError(
             f"{arg('variance', 'asymptotic')} needs further fits, but losses are given: use "
             "'midpoint' or 'jackknife'"
         )
-    in_pairs = (
-        given_sets.n_sets == 1
-        if isinstance(given_sets, GivenPairs)
-        else not isinstance(sizes, Sizes) and sizes.in_rounds
-    )
+    of_auc = not isinstance(sizes, Sizes)
+    in_pairs = sizes.in_rounds if of_auc else given_sets.n_sets == 1
     if variance == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
         raise ValueError(
             f"{arg('variance', 'few')} needs learning sets in {LEAST_ROUNDS} disjoint pairs or "
             f"more: use losses of {call('designs.DisjointSets', arg('n_sets', 1))}, or "
             f"{arg('variance', 'jackknife')}"
         )
-    if variance in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
+    if variance in NEED_DISJOINT and not given_sets.n_sets and not in_pairs:
         raise ValueError(
             f"{arg('variance', variance)} needs learning sets in disjoint pairs: use losses of "
             f"{call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
