@@ -19,16 +19,16 @@ from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import Stages, limited_by_time
 from ucvtest.methods.ustatistic.estimates import Estimates, PairedRun
-from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
+from ucvtest.methods.ustatistic.kappa import KappaProfile, overlaps_of, profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets, null_value_of
 from ucvtest.methods.ustatistic.options import (
     METHOD_NAME,
     Options,
-    ProfileOptions,
     UStatisticOptions,
 )
 from ucvtest.methods.ustatistic.reporting import answer_of
 from ucvtest.methods.ustatistic.run import Sampler
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
@@ -555,13 +555,10 @@ class UStatisticTest(HypothesisTest):
         Fuchs et al. (2013), (13) and (14). Cost: 2 n_pairs fits of each learner for each of
         up to g + 2 overlaps, and as many for an additive fit.
         """
-        question = self.question
-        options = ProfileOptions.of(question, self.learning_sets, c_values, n_pairs)
+        question, sizes = self.question, self.learning_sets.sizes
+        overlaps = overlaps_of(question, self.learning_sets, c_values, n_pairs)
+        assert isinstance(sizes, Sizes)
         execution = question.execution(**run)
         with question.fitting(self, "kappa", run.get("progress")) as bar:
             source = question.losses(replace(execution, bar=bar))
-            sizes = options.sizes
-            sampler = Sampler(sizes, source, execution.generator)
-            if options.n_pairs is None:
-                return complete_profile(sampler, sizes, options.c_values)
-            return sampled_profile(sampler, sizes, options.c_values, options.n_pairs)
+            return profile(Sampler(sizes, source, execution.generator), sizes, overlaps, n_pairs)

@@ -1,12 +1,12 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Annotated, Any, Literal, Self
 
-from ucvtest.common.checks import AtLeast, Between, Seconds, as_integer
-from ucvtest.common.words import arg, call, excerpt
+from ucvtest.common.checks import AtLeast, Between, Seconds
+from ucvtest.common.words import arg, call
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, MOST_ROUNDS
@@ -91,7 +91,7 @@ class UStatisticOptions:
         learners = tuple(question.learners.values())
         max_fits = options.max_fits
         if max_fits is None:
-            max_fits = _default_max_fits(learners)
+            max_fits = default_max_fits(learners)
             if (
                 options.variance == "few"
                 and options.max_seconds is None
@@ -193,64 +193,6 @@ def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) 
         )
 
 
-@dataclass(frozen=True)
-class ProfileOptions:
-    """The options of `UStatisticTest.kappa_profile`; no number of pairs for all learning sets."""
-
-    sizes: Sizes
-    c_values: tuple[int, ...]
-    n_pairs: int | None
-
-    @classmethod
-    def of(
-        cls,
-        question: Question,
-        learning_sets: LearningSets,
-        c_values: Any,
-        n_pairs: int | Literal["exact"],
-    ) -> Self:
-        """Check the options that a user passes, and that there is a profile."""
-        # Losses that were computed before do not suffice.
-        question.data("kappa_profile")
-        sizes = learning_sets.sizes
-        if learning_sets.contrast == "ratio":
-            raise ValueError(
-                "kappa_profile is about a mean of loss differences: use "
-                f"{arg('contrast', 'difference')}"
-            )
-        if question.metric.linearised:
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which "
-                f"{arg('metric', question.metric.name)} is not: use a loss"
-            )
-        if not isinstance(sizes, Sizes):
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
-            )
-        if question.clusters is not None and question.clusters.offset is not None:
-            raise ValueError(
-                f"kappa_profile is about a mean of losses, and {arg('group_weight', 'row')} makes "
-                "it a ratio: use 'group'"
-            )
-        if question.worth:
-            raise ValueError(
-                "kappa_profile is about a mean of losses over rows that count alike: leave "
-                f"{arg('weights')} out, or pass weights for 'fit' alone"
-            )
-        needed_overlaps = _c_values(c_values, sizes)
-        if n_pairs != "exact":
-            return cls(sizes, needed_overlaps, n_pairs)
-        learners = tuple(question.learners.values())
-        max_fits = _default_max_fits(learners)
-        sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
-        if not sizes.disjoint:
-            raise ValueError(
-                f"{arg('n_pairs', 'exact')} needs n >= 2 * {arg('learn_size')} + 2 here, got n = "
-                f"{sizes.n_obs} and learn_size = {sizes.learn_size}: use a number of pairs"
-            )
-        return cls(sizes, needed_overlaps, None)
-
-
 def _interval(
     question: Question, learning_sets: LearningSets, interval: IntervalName, variance: Variance
 ) -> Interval:
@@ -277,25 +219,7 @@ def _interval(
     return rule
 
 
-def _default_max_fits(learners: Sequence[Learner]) -> int:
+def default_max_fits(learners: Sequence[Learner]) -> int:
+    """The usual limit on fits."""
     jitted = all(learner.backend == "jax" for learner in learners)
     return MAX_FITS_JITTED if jitted else MAX_FITS_OTHERWISE
-
-
-def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
-    """The numbers of common observations that are asked for; by default all."""
-    m = sizes.learn_size + 1
-    lowest = max(0, 2 * m - sizes.n_obs)
-    if c_values is None:
-        return tuple(range(lowest, m + 1))
-    if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
-        raise ValueError(
-            f"c_values must be a sequence of integers, got {excerpt(c_values)}: leave it out"
-        )
-    overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
-    if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:
-        raise ValueError(
-            f"c_values must be integers from {lowest} to {m} = {arg('learn_size')} + 1, got "
-            f"{list(c_values)}"
-        )
-    return overlaps

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -41,21 +41,6 @@ known."""
 
 MOST_BYTES = 2**31
 """Most memory of the effects of pairs of observations."""
-
-
-class LearningSetTest(Protocol):
-    """A test about one learner or two over all learning sets of one size."""
-
-    @property
-    def question(self) -> Question:
-        """The question of the test."""
-
-    @property
-    def learning_sets(self) -> LearningSets:
-        """The learning sets that the estimand is about."""
-
-    def fit_options(self, **options: Any) -> UStatisticOptions:
-        """The options of `fit`, validated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,12 +297,13 @@ class JointRun:
     @classmethod
     def of(
         cls,
-        tests: Mapping[Any, LearningSetTest],
+        tests: Mapping[Any, Any],
         names: Sequence[str],
         options: Mapping[str, Any],
     ) -> Self:
         """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
         first_test = next(iter(tests.values()))
+        question, clusters = first_test.question, first_test.question.clusters
         if options.get("max_seconds") is not None:
             raise ValueError(
                 f"{arg('max_seconds')} of a test is not for {arg('correction', 'simultaneous')}, "
@@ -325,12 +311,9 @@ class JointRun:
                 f"{arg('max_fits')}"
             )
         _check_sizes(first_test.learning_sets.sizes)
-        if any(
-            hypothesis_test.learning_sets.contrast == "ratio" for hypothesis_test in tests.values()
-        ):
+        if any(test.learning_sets.contrast == "ratio" for test in tests.values()):
             raise ValueError(f"{arg('correction', 'simultaneous')} is not for ratios: use 'holm'")
-        clusters = first_test.question.clusters
-        if clusters is not None and first_test.question.metric.linearised:
+        if clusters is not None and question.metric.linearised:
             raise ValueError(
                 f"{arg('correction', 'simultaneous')} is not for metrics of clusters, in which all "
                 "rows have the same weight: use 'holm'"
@@ -340,27 +323,27 @@ class JointRun:
                 f"{arg('correction', 'simultaneous')} is not for {arg('group_weight', 'row')}: use "
                 "'group', or 'holm'"
             )
-        if first_test.question.worth:
+        if question.worth:
             raise ValueError(
                 f"{arg('correction', 'simultaneous')} is not for weights in the loss: use weights "
                 f"for 'fit' alone, or {arg('correction', 'holm')}"
             )
         places = {name: learner_index for learner_index, name in enumerate(names)}
         of_one = dict(options)
-        if options.get("interval") == "stabilised" and not first_test.question.metric.counts_errors:
+        if options.get("interval") == "stabilised" and not question.metric.counts_errors:
             # It is for differences of other losses, and learners alone are not tested.
             of_one["interval"] = "auto"
         joined = {
             key: JoinedTest(
-                hypothesis_test.question,
-                hypothesis_test.learning_sets,
-                hypothesis_test.fit_options(**(of_one if isinstance(key, str) else options)),
+                test.question,
+                test.learning_sets,
+                test.fit_options(**(of_one if isinstance(key, str) else options)),
                 (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
             )
-            for key, hypothesis_test in tests.items()
+            for key, test in tests.items()
         }
-        for test in joined.values():
-            _check_options(test.options, first_test.question.n_units, len(names))
+        for joined_test in joined.values():
+            _check_options(joined_test.options, question.n_units, len(names))
         if options.get("max_fits") is None:
             joined = _with_default_budget(joined, len(names))
         run = cls(joined, tuple(names))
@@ -509,16 +492,12 @@ class JointRun:
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:
     """For the variance of few fits as many of all learners as of those of one test."""
-    pairs = min(
-        joined_test.options.max_fits // (2 * len(joined_test.places))
-        for joined_test in tests.values()
-    )
-    most_fits = 2 * n_learners * pairs
+    pairs = min(test.options.max_fits // (2 * len(test.places)) for test in tests.values())
     return {
-        key: replace(joined_test, options=replace(joined_test.options, max_fits=most_fits))
-        if joined_test.options.variance == "few" and joined_test.options.given_sets is None
-        else joined_test
-        for key, joined_test in tests.items()
+        key: replace(test, options=replace(test.options, max_fits=2 * n_learners * pairs))
+        if test.options.variance == "few" and test.options.given_sets is None
+        else test
+        for key, test in tests.items()
     }
 
 
