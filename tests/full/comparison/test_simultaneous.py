@@ -10,11 +10,8 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 import ucvtest as uv
-from ucvtest.kernels.ustatistic.contrasts import Estimate
-from ucvtest.methods.ustatistic.estimates import (
-    RELIABLE,
-    UStatisticEstimates,
-)
+from ucvtest.kernels.ustatistic.contrasts import RELIABLE, Estimate
+from ucvtest.methods.ustatistic.estimates import Estimates
 from ucvtest.methods.ustatistic.simultaneous import with_floor
 
 LEARNERS = ["lda", "nearest_centroid", "knn:3", "majority"]
@@ -300,15 +297,15 @@ def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
 def test_a_variance_that_draws_do_not_tell_is_the_jackknife_with_their_noise():
     # Learners that differ in one fit: all products of different groups of draws are 0 or below.
     none = Estimate(1e-4, 1e-4, {"midpoint": 0.0}, {"midpoint": 0.0}, 59.0, np.zeros(60))
-    unknown = UStatisticEstimates(none, "midpoint", 400, slope=(30.0, 5.0, 1.0))
+    unknown = Estimates(none, "midpoint", 800, slope=(30.0, 5.0, 1.0))
     found = with_floor(unknown, 3e-6)
     assert found.floored
     assert found.slope == (0.0, 5.0, 1.0)
-    assert found.estimates.variances == {"midpoint": 3e-6}
+    assert found.estimate.variances == {"midpoint": 3e-6}
     # Some noise of the variance, or a variance, is something; no difference at all remains none.
     rough = replace(none, variances={"midpoint": 1e-8}, errors={"midpoint": 1e-6})
-    found = with_floor(UStatisticEstimates(rough, "midpoint", 400), 3e-6)
-    assert found.estimates.variances["midpoint"] == pytest.approx(1e-6 / RELIABLE)
+    found = with_floor(Estimates(rough, "midpoint", 800), 3e-6)
+    assert found.estimate.variances["midpoint"] == pytest.approx(1e-6 / RELIABLE)
     assert not with_floor(unknown, 0.0).floored
 
 

@@ -8,7 +8,7 @@ import ucvtest as uv
 from studies.intervals.few_fits_auc import FEW_FITS_AUC
 from tests.support.paths import ROOT
 from ucvtest.advice.configured_tests import FEW_PAIRS
-from ucvtest.methods.ustatistic import few
+from ucvtest.methods.ustatistic.reporting import coverage_in_words
 
 PATH = FEW_FITS_AUC.study().path
 CELLS, SHORT = pd.read_csv(PATH), pd.read_csv(PATH.with_stem("few_fits_auc_in_short"))
@@ -40,7 +40,7 @@ def test_docstring_page_and_note_have_the_numbers():
         assert MEANS["worst_cell"]["difference", 20].split()[0] in text
     for target, paired in (("difference", True), ("error", False)):
         row = MEANS.loc[target, 20]
-        said = few.coverage_in_words(paired=paired)
+        said = coverage_in_words(paired=paired)
         assert f"{row['coverage']:.1f}%" in said
         assert f"{row['worst']:.1f}%" in said
 

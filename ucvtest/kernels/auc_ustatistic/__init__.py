@@ -3,8 +3,6 @@
 from math import nan
 from typing import Any
 
-import numpy as np
-
 from ucvtest.common.arrays import as_array
 from ucvtest.data.groups import (
     GroupWeight,
@@ -13,7 +11,6 @@ from ucvtest.data.groups import (
     clusters_of,
 )
 from ucvtest.kernels.auc_ustatistic.validation import (
-    UserRows,
     check_flags,
     checked_rows,
     checked_scores,
@@ -21,11 +18,13 @@ from ucvtest.kernels.auc_ustatistic.validation import (
     positive_class,
 )
 from ucvtest.kernels.ustatistic.aucs import (
+    NO_VARIANCE,
     AucEstimate,
+    influence,
     no_variance_in_words,
     too_rough,
 )
-from ucvtest.kernels.ustatistic.columns import Columns, Ranking, columns_of_aucs, rankings_of
+from ucvtest.kernels.ustatistic.columns import Ranking, columns_of_aucs, rankings_of
 from ucvtest.kernels.ustatistic.contrasts import estimate
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
@@ -179,42 +178,32 @@ def from_scores(
     sums.add(placed, units.learnt, units.draw)
     effects = sums.effects()
     places = tuple(range(len(ranked)))
-    auc_estimate = AucEstimate.of(
-        effects.strata, estimate(effects, columns.contrast(places, effects.u))
-    )
-    return _by_name(auc_estimate, columns, placed, units, several=several)
-
-
-def _by_name(
-    auc_estimate: AucEstimate,
-    columns: Columns,
-    placed: np.ndarray,
-    units: UserRows,
-    *,
-    several: bool,
-) -> dict[str, Any]:
-    """The estimate and what belongs to it, by their names."""
+    of_auc = estimate(effects, columns.contrast(places, effects.u), AucEstimate)
+    assert isinstance(of_auc, AucEstimate)
     one_sample, has_midpoint = len(units.order) == 1, units.shape.paired
     default = "midpoint" if has_midpoint and len(units.order) == 2 else "jackknife"
-    status = "ok"
-    if np.isnan(auc_estimate.values["jackknife"]):
-        status = no_variance_in_words(columns.why_flat(auc_estimate.auc, placed, ~units.learnt))
-    elif auc_estimate.is_rough(default):
-        status = too_rough(auc_estimate, default, "give scores from more learning sets")
+    status, jackknife = "ok", of_auc.variances["jackknife"]
+    if not jackknife > NO_VARIANCE:
+        of_auc = of_auc.without_variance
+        status = no_variance_in_words(columns.why_flat(of_auc.value, placed, ~units.learnt))
+    elif not of_auc.reliable(default):
+        status = too_rough(of_auc, default, "give scores from more learning sets")
     estimates_by_name = {
-        "auc": auc_estimate.auc,
-        "variance": auc_estimate.values[default],
-        "jackknife": auc_estimate.jackknife,
-        "pair_effects": nan if one_sample else auc_estimate.pair_effects,
-        "df": auc_estimate.df,
-        "mc_se_estimate": auc_estimate.mc_se_estimate,
-        "mc_se_variance": auc_estimate.mc_se[default],
-        "midpoint": auc_estimate.values["midpoint"] if has_midpoint and not one_sample else nan,
+        "auc": of_auc.value,
+        "variance": of_auc.variances[default],
+        "jackknife": jackknife,
+        # Effects of pairs of clusters are not added up.
+        "pair_effects": nan if one_sample else of_auc.variances["pair_effects"],
+        "df": of_auc.df,
+        "mc_se_estimate": of_auc.mc_se,
+        "mc_se_variance": of_auc.errors[default],
+        "midpoint": nan
+        if one_sample or not has_midpoint
+        else of_auc.variances.get("midpoint", nan),
         "status": status,
     }
+    influence_values = influence(strata, of_auc.b)
+    u = tuple(influence_values[some] for some in strata.members)
     if one_sample:
-        # Effects of pairs of clusters are not added up.
-        return estimates_by_name | {"u": auc_estimate.u[0]}
-    if several:
-        return estimates_by_name | {"u": auc_estimate.u}
-    return estimates_by_name | {"u1": auc_estimate.u[0], "u0": auc_estimate.u[1]}
+        return estimates_by_name | {"u": u[0]}
+    return estimates_by_name | ({"u": u} if several else {"u1": u[0], "u0": u[1]})

@@ -1,8 +1,7 @@
 """AUCs from rows: the estimate with its variances, and why there may be none."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Self
 
@@ -12,10 +11,6 @@ from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate
 from ucvtest.kernels.ustatistic.rows import Strata
 
 VARIANCES = ("midpoint", "jackknife")
-
-ROUGH = 0.25
-"""Monte-Carlo error, as a share of a variance, above which it is not used. Simulated intervals
-contained the true value from 600 learning sets on, where it is .1 to .2 for differences."""
 
 NO_VARIANCE = 1e-10
 """Jackknife variances up to here are taken for none."""
@@ -44,70 +39,32 @@ class NoVariance(Enum):
     """The jackknife of one of several differences is zero."""
 
 
-@dataclass(frozen=True, eq=False)
-class AucEstimate:
-    """The complete AUC (difference) with its variances by name; NaN if there is none.
+class AucEstimate(Estimate):
+    """The complete AUC, or the difference of two."""
 
-    `mc_se` are their Monte-Carlo errors; `u` contains u of each class; `df` is NaN where the
-    jackknife is zero.
-    """
-
-    auc: float
-    values: Mapping[str, float]
-    mc_se: Mapping[str, float]
-    jackknife: float
-    pair_effects: float
-    u: tuple[np.ndarray, ...]
-    df: float
-    mc_se_estimate: float
+    def flat(self, name: str) -> bool:
+        """Whether nothing varies, by the jackknife; False where it is not known."""
+        return self.variances["jackknife"] <= (NO_VARIANCE**2 if name == "few" else NO_VARIANCE)
 
     @classmethod
-    def of(cls, strata: Strata, estimate: Estimate) -> Self:
-        """From the estimate of a contrast."""
-        jackknife = estimate.variances["jackknife"]
-        varies = jackknife > NO_VARIANCE
-        values, errors = (
-            {name: numbers.get(name, math.nan) if varies else math.nan for name in VARIANCES}
-            for numbers in (estimate.variances, estimate.errors)
-        )
-        influence = strata.n * (strata.n - 1) / (strata.r - 1) * estimate.b
-        return cls(
-            auc=estimate.value,
-            values=values,
-            mc_se=errors,
-            jackknife=jackknife,
-            pair_effects=estimate.variances.get("pair_effects", math.nan),
-            u=tuple(influence[some] for some in strata.members),
-            df=estimate.df if varies else math.nan,
-            mc_se_estimate=estimate.mc_se,
-        )
-
-    @classmethod
-    def of_few_rows(cls, contrast: Contrast, means: np.ndarray, strata: Strata) -> Self:
+    def of_few_rows(cls, contrast: Contrast, means: np.ndarray) -> Self:
         """The mean AUC of too few rows for anything else."""
-        unknown = dict.fromkeys(VARIANCES, math.nan)
+        unknown = dict.fromkeys((*VARIANCES, "pair_effects"), math.nan)
         auc = float(contrast.weights @ means) if contrast.value is None else contrast.value
-        u = tuple(np.full(n, math.nan) for n in strata.sizes)
-        return cls(auc, unknown, unknown, math.nan, math.nan, u, math.nan, math.nan)
+        return cls(auc, math.nan, unknown, unknown, math.nan, np.array(math.nan))
 
-    def is_rough(self, name: str) -> bool:
-        """Whether the Monte-Carlo error of a variance is too large to rely on it.
+    @property
+    def without_variance(self) -> Self:
+        """The same where it does not vary: no variances."""
+        unknown = dict.fromkeys(VARIANCES, math.nan)
+        variances, errors = {**self.variances, **unknown}, {**self.errors, **unknown}
+        return replace(self, variances=variances, errors=errors, df=math.nan)
 
-        A variance of zero was estimated below zero, unless nothing varies.
-        """
-        variance = self.values[name]
-        if variance == 0 and self.mc_se_estimate > 0:
-            return True
-        return not self.mc_se[name] <= ROUGH * variance
 
-    def excess(self, name: str, tol: float) -> float:
-        """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
-        variance = self.values[name]
-        if math.isnan(variance):
-            # Further draws do not help, unless there were too few for any variance.
-            return math.inf if math.isnan(self.jackknife) else 0.0
-        of_variance = self.mc_se[name] / (tol * variance)
-        return max(of_variance, self.mc_se_estimate / (tol * math.sqrt(variance)))
+def influence(strata: Strata, b: np.ndarray) -> np.ndarray:
+    """The influence value of each unit on an AUC, by the first-order effects b."""
+    values: np.ndarray = strata.n * (strata.n - 1) / (strata.r - 1) * b
+    return values
 
 
 NOTHING_VARIED = {
@@ -136,10 +93,10 @@ def no_variance_in_words(no_variance: NoVariance) -> str:
     return f"degenerate: the jackknife variance is zero, {NOTHING_VARIED[no_variance]}"
 
 
-def too_rough(estimate: AucEstimate, name: str, remedy: str) -> str:
+def too_rough(estimate: Estimate, name: str, remedy: str) -> str:
     """The status of a variance whose Monte-Carlo error is too large."""
     return (
         "too few resamples: the Monte-Carlo standard error of the variance "
-        f"({estimate.mc_se[name]:.2g}) is above a quarter of it ({estimate.values[name]:.2g}); "
-        f"{remedy}"
+        f"({estimate.errors[name]:.2g}) is above a quarter of it "
+        f"({estimate.variances[name]:.2g}); {remedy}"
     )

@@ -9,14 +9,21 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.ustatistic import placements
-from ucvtest.kernels.ustatistic.aucs import NoVariance
-from ucvtest.kernels.ustatistic.contrasts import Contrast, linear, log_ratio, share, total
+from ucvtest.kernels.ustatistic.aucs import AucEstimate, NoVariance
+from ucvtest.kernels.ustatistic.contrasts import (
+    Contrast,
+    Estimate,
+    linear,
+    log_ratio,
+    share,
+    total,
+)
 from ucvtest.kernels.ustatistic.few import Rounds
 from ucvtest.kernels.ustatistic.rows import Strata
 
@@ -33,6 +40,9 @@ class Columns(ABC):
 
     strata: Strata
     n_learners: int
+
+    kind: ClassVar[type[Estimate]] = Estimate
+    """What estimates of contrasts are."""
 
     @property
     def n_columns(self) -> int:
@@ -175,6 +185,7 @@ class Ranked(Columns):
     """AUCs of units of two classes or more, with the weights v of pairs of classes."""
 
     v: np.ndarray
+    kind = AucEstimate
 
     def placed(
         self,
@@ -246,6 +257,7 @@ class RankedMixed(Columns):
     rankings: tuple[Ranking, ...]
     unit: np.ndarray
     by_group: bool
+    kind = AucEstimate
 
     @property
     def n_columns(self) -> int:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,6 +22,17 @@ from ucvtest.kernels.ustatistic.rows import Effects
 from ucvtest.kernels.ustatistic.slopes import complete_slope, slope_by_rows
 from ucvtest.stats import jackknife
 from ucvtest.stats.jackknife import leave_one_out_weights
+
+if TYPE_CHECKING:
+    from ucvtest.kernels.ustatistic.few import FewFits
+
+RELIABLE = 0.25
+"""Monte-Carlo error, as a share of a variance, above which there is no answer. Simulated intervals
+for AUCs contained the true value from 600 learning sets on, where it is .1 to .2 for differences.
+"""
+
+ROUNDING = 1e-12
+"""Standard error, as a share of the estimate, that is no more than rounding error."""
 
 LEAST_COUNT = 1e-12
 """Means of counts up to here are of nothing; those of complete designs are 1."""
@@ -98,6 +110,7 @@ class Estimate:
 
     "pair_effects" (M2) is among the variances. `df` are Welch's degrees of freedom; `b` (n,) the
     first-order effects, whose square is not the jackknife: it would have their Monte-Carlo noise.
+    Of few fits there are `few`, their variance of this name, and their spread as the jackknife.
     """
 
     value: float
@@ -106,6 +119,36 @@ class Estimate:
     errors: Mapping[str, float]
     df: float
     b: np.ndarray = field(repr=False)
+    few: "FewFits | None" = None
+
+    def flat(self, name: str) -> bool:
+        """Whether a variance is zero, up to the rounding of losses that are all the same."""
+        largest = max(abs(self.variances[name]), abs(self.variances.get("jackknife", 0.0)))
+        return bool(largest <= (ROUNDING * self.value) ** 2)
+
+    def reliable(self, name: str) -> bool:
+        """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
+        variance = self.variances[name]
+        return bool(variance > 0 and self.errors[name] <= RELIABLE * variance)
+
+    def excess(self, name: str, tol: float) -> float:
+        """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
+
+        NaN if it is not known.
+        """
+        if self.flat(name):
+            return 0.0
+        variance = self.variances[name]
+        if variance == 0:
+            return math.nan
+        of_variance = self.errors[name] / (min(tol, RELIABLE) * abs(variance))
+        if variance < 0:
+            return of_variance
+        return float(np.maximum(of_variance, self.mc_se / (tol * math.sqrt(variance))))
+
+    def with_mc_part(self, name: str) -> float:
+        """A variance with its Monte-Carlo part."""
+        return self.variances[name] + self.mc_se**2
 
     @property
     def theta_squared(self) -> float:
@@ -113,7 +156,7 @@ class Estimate:
         return self.value**2 - self.mc_se**2 - self.variances["unbiased"]
 
 
-def estimate(effects: Effects, contrast: Contrast) -> Estimate:
+def estimate(effects: Effects, contrast: Contrast, kind: type[Estimate] = Estimate) -> Estimate:
     """The estimate of a contrast with everything but the slope."""
     weights, strata = contrast.weights, effects.strata
     b, by_block = _first_order(effects, contrast)
@@ -155,7 +198,7 @@ def estimate(effects: Effects, contrast: Contrast) -> Estimate:
     if "clipped" in values:
         errors["clipped"] = max(errors["clipped"], _error_of_clipping(values, errors["unbiased"]))
     mean = float(weights @ effects.u)
-    return Estimate(
+    return kind(
         value=mean if contrast.value is None else contrast.value,
         mc_se=math.sqrt(max(float(weights @ effects.error @ weights), 0.0)),
         variances=values,

@@ -16,7 +16,7 @@ from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import Ranked
-from ucvtest.kernels.ustatistic.contrasts import estimate
+from ucvtest.kernels.ustatistic.contrasts import Estimate, estimate
 from ucvtest.kernels.ustatistic.placements import two_classes
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.methods.influence.options import Layout
@@ -36,16 +36,14 @@ class HalfSampleShare:
     mc_se: float
 
     @classmethod
-    def of(cls, estimate: AucEstimate) -> "HalfSampleShare":
+    def of(cls, estimate: Estimate) -> "HalfSampleShare":
         """The share for an AUC or a difference at half the size; 1 if the jackknife is 0."""
-        midpoint = estimate.values["midpoint"]
-        if not midpoint < estimate.jackknife:
+        variances, mc_errors = estimate.variances, estimate.errors
+        midpoint, jackknife = variances.get("midpoint", math.nan), variances["jackknife"]
+        if estimate.flat("jackknife") or not midpoint < jackknife:
             return cls(1.0, 0.0)
-        value = midpoint / estimate.jackknife
-        errors = (
-            estimate.mc_se["midpoint"] / midpoint,
-            estimate.mc_se["jackknife"] / estimate.jackknife,
-        )
+        value = midpoint / jackknife
+        errors = mc_errors["midpoint"] / midpoint, mc_errors["jackknife"] / jackknife
         # An upper bound, because errors of the two have the same direction.
         return cls(value, value * math.hypot(*errors))
 
@@ -74,8 +72,6 @@ def draw_shares(
     effects = sums.effects()
     contrasts: Sequence[tuple[int, ...]] = [(0, 1), (0,), (1,)] if source.paired else [(0,)]
     return tuple(
-        HalfSampleShare.of(
-            AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
-        )
+        HalfSampleShare.of(estimate(effects, columns.contrast(places, effects.u), AucEstimate))
         for places in contrasts
     )

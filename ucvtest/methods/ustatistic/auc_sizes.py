@@ -15,7 +15,7 @@ from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.ustatistic.columns import Columns, Ranking, columns_of_aucs, rankings_of
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, ROWS_FOR_EACH, Strata
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
 from ucvtest.methods.ustatistic.sizes import check_complete
 from ucvtest.metrics.base import when_learning_from
 
@@ -91,7 +91,7 @@ class AucSizes(WithinClasses):
         return cls.of(members, sizes, **about)
 
     @classmethod
-    def of_splits(cls, splits: GivenSplits, target: np.ndarray) -> Self:
+    def of_splits(cls, splits: GivenSets, target: np.ndarray) -> Self:
         """The sizes in splits that learn from as many of a class as the others."""
         design = splits.design
         if design.n_obs > MAX_OBS_PAIR_EFFECTS:

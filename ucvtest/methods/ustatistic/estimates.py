@@ -1,189 +1,398 @@
-"""What the sums over learning sets lead to: estimates of a mean loss, a ratio or an AUC.
+"""From learning sets to estimates: of a mean loss, a ratio, an AUC, or a function of means like F1.
 
 All are contrasts of the columns of the same rows, from many fits or from few.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.memo import memoised
+from ucvtest.evaluation.loss_source import FittedPredictions, GivenPredictions, LossSource
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Studentised
 from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
-from ucvtest.kernels.ustatistic.columns import Places, Ranked, RankedMixed
-from ucvtest.kernels.ustatistic.contrasts import Estimate, slope
-from ucvtest.kernels.ustatistic.few import FewFits
-from ucvtest.methods.ustatistic.auc_sizes import AucSizes
-from ucvtest.methods.ustatistic.run import Sums
-from ucvtest.stats.pivots import Shape
+from ucvtest.kernels.ustatistic.columns import (
+    Columns,
+    DifferenceOfLosses,
+    MeanLosses,
+    Places,
+    RatioOfLosses,
+)
+from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, estimate, slope
+from ucvtest.kernels.ustatistic.few import Rounds
+from ucvtest.kernels.ustatistic.rows import Strata
+from ucvtest.methods.ustatistic.budget import Stages
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.metric_columns import OfCells, OfMetric, columns_of_metric
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
+from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.methods.ustatistic.run import MIN_PAIRS, Sampler, Sums, collect
+from ucvtest.methods.ustatistic.sizes import NEED_PAIR_EFFECTS, Sizes
+from ucvtest.metrics.smooth import Cells
+from ucvtest.metrics.working_point import PartsOfTested, WorkingPoint
+from ucvtest.results.result import TestResult
+from ucvtest.stats.linearised import two_right_two_wrong
+from ucvtest.stats.pivots import Pivot, Shape
 
-RELIABLE = 0.25
-"""Monte-Carlo error, as a share of a variance, above which there is no answer."""
-
-ROUNDING = 1e-12
-"""Standard error, as a share of the estimate, that is no more than rounding error."""
-
-OF_AUC = (Ranked, RankedMixed)
-"""Columns of AUCs."""
+KEPT_BYTES = 2**28
+"""Most memory of the sums that are kept for other metrics of the same predictions."""
 
 
-# ------------------------------------------------------------------------------- of mean losses
+@dataclass(frozen=True, eq=False)
+class RowsAdded:
+    """A confusion metric of one learner with two right and two wrong rows added to n.
+
+    `mean` is that of the linear part there, and `variances` those of this mean, by name, with their
+    Monte-Carlo part.
+    """
+
+    point: WorkingPoint
+    table: np.ndarray
+    n: float
+    mean: float
+    variances: dict[str, float]
+
+    @classmethod
+    def of(cls, question: Question, sums: Sums, place: int, variance: float, rounds: Any) -> Self:
+        """Of a learner whose metric has this variance, from many fits or from rounds."""
+        columns, means = sums.columns, _means(sums, rounds)
+        assert isinstance(columns, OfCells)
+        table = columns.table(columns.of_learner(place, means, rounds), rounds)
+        n = float(question.n_obs)
+        if question.clusters is not None:
+            # As many as would be independent: no fewer than clusters, no more than rows (Korn and
+            # Graubard 1998).
+            point = WorkingPoint.at(columns.function, table)
+            slopes = point.gradient - float((point.gradient * point.means).sum())
+            spread = float((point.means * slopes**2).sum())
+            effective = spread / variance if variance > 0 else 0.0
+            n = float(min(max(effective, question.n_units), question.n_obs))
+        point, contrast = columns.with_rows_added(place, means, n, rounds)
+        if rounds is None:
+            moved = estimate(sums.effects(), contrast)
+            variances = {name: moved.with_mc_part(name) for name in moved.variances}
+            return cls(point, table, n, contrast.level, variances)
+        few = rounds.estimate(Contrast(contrast.weights, contrast.fixed))
+        return cls(point, table, n, few.mean, {"few": few.variance + few.mc_se**2})
+
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> Pivot:
+        """The interval, by the variance of that name.
+
+        The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
+        than the table of everything tested.
+        """
+        n, point = self.n, self.point
+        assert isinstance(point.function, Cells)
+        added = two_right_two_wrong(point.function.possible(self.table), point.function.only_class)
+        n_with_added = n + added.sum()
+        slopes = point.gradient - (point.gradient * point.means).sum()
+        mean = self.mean - float((point.gradient * point.means).sum())
+        centre = point.value + n / n_with_added * (mean - (self.table * slopes).sum())
+        variance = max(self.variances[name], 0.0)
+        spread = n**2 * variance + n * mean**2 + (added * slopes**2).sum()
+        se = math.sqrt(spread) / n_with_added
+        null = studentised.null_value
+        return Pivot(float(centre), float(se), df, null, least=lower_bound, most=upper_bound)
 
 
-@dataclass(frozen=True)
-class UStatisticEstimates:
-    """The estimates of a mean loss, a difference or a ratio, and how their run went.
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """The estimate of one learner, or of the difference or ratio of two, and how its run went.
 
     A ratio, whose variances are those of its logarithm, is NaN where a mean loss is not positive.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
-    Monte-Carlo error, or to the jackknife with all its noise; `few_per_learner` those of each of
-    two learners from few fits, where the jackknife of one is not known.
+    Monte-Carlo error, or to the jackknife with all its noise. `own` are the estimates of each of
+    two learners; `own_few` those from few fits, where the jackknife of one is not known.
+    `no_variance` is why an AUC cannot vary, if so. `defined` tells of each learner whether its
+    metric is not 0/0.
     """
 
-    estimates: Estimate
+    estimate: Estimate
     variance: str
-    n_pairs: int
+    n_rows: int
     converged: bool = True
-    per_learner: tuple[Estimate, ...] = ()
+    own: tuple[Estimate, ...] = ()
+    own_few: tuple[Estimate, ...] = ()
     floored: bool = False
-    few_per_learner: tuple[FewFits, ...] = ()
     slope: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     """The slope of the logarithm of the standard error, its error, and its Monte-Carlo error."""
+    no_variance: NoVariance | None = None
+    defined: tuple[bool, ...] = ()
+    added: RowsAdded | None = None
+    bias: float = math.nan
+    """The second-order bias of a metric; NaN if it is not known."""
 
     @classmethod
-    def of(cls, sums: Sums, places: Places, variance: str, *, converged: bool = True) -> Self:
-        """From the sums so far."""
-        effects, strata = sums.effects(), sums.columns.strata
+    def of(
+        cls,
+        question: Question,
+        sums: Sums,
+        places: Places,
+        variance: str,
+        *,
+        converged: bool = True,
+    ) -> Self:
+        """From the sums so far; "few" from the rounds that were kept."""
+        few, columns, no_variance, of_se = variance == "few", sums.columns, None, cls.slope
+        alone = [(place,) for place in places] if len(places) == 2 else []
+        first, *own = (sums.estimate(x, few=few) for x in (places, *alone))
+        if isinstance(first, AucEstimate):
+            # Too few rows leave it open.
+            jackknife, least = first.variances["jackknife"], NO_VARIANCE ** (2 if few else 1)
+            if (few or sums.has_enough) and not jackknife > least:
+                alike, equal = sums.alike, sums.equal_scores
+                no_variance = columns.why_without(first.value, alike=alike, equal=equal)
+                first = first if few else first.without_variance
+        elif not few and sums.effects().gram is not None and len(columns.strata.learn_sizes) == 1:
+            of_se = slope(sums.effects(), sums.contrast(places))
         estimates = cls(
-            sums.estimate(places),
-            variance,
-            sums.n_rows // 2,
-            converged,
-            of_each(sums, places),
+            *(first, variance, sums.n_rows, converged, tuple(own)),
+            slope=of_se,
+            no_variance=no_variance,
         )
-        if effects.gram is None or len(strata.learn_sizes) > 1:
+        if not isinstance(columns, OfMetric):
             return estimates
-        return replace(estimates, slope=slope(effects, sums.contrast(places)))
+        return estimates._of_metric(question, sums, places, sums.rounds if few else None)
+
+    def _of_metric(
+        self, question: Question, sums: Sums, places: Places, rounds: Rounds | None
+    ) -> Self:
+        """What a metric has in addition to the estimates of its linear part."""
+        columns, means = sums.columns, _means(sums, rounds)
+        assert isinstance(columns, OfMetric)
+        defined = tuple(columns.defined(place, means, rounds) for place in places)
+        if not all(defined):
+            return replace(self, defined=defined)
+        name = "few" if self.variance == "few" else "jackknife"
+        variances = [own.variances[name] for own in self.own]
+        if not variances:
+            variances = [self.estimate.with_mc_part(self.variance)]
+        first, *other = (
+            columns.bias(place, means, question.n_obs, variance)
+            for place, variance in zip(places, variances, strict=True)
+        )
+        bias, added = first - other[0] if other else first, None
+        if len(places) == 1 and isinstance(columns, OfCells):
+            added = RowsAdded.of(question, sums, places[0], variances[0], rounds)
+        return replace(self, defined=defined, added=added, bias=bias)
 
     @cached_property
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
+        few = self.estimate.few
+        if few is not None:
+            # The shape of the losses is not known.
+            return Shape(few.n_obs, 0.0, few.df)
         # Ratios that do not exist have none.
-        return Shape.of(np.nan_to_num(self.estimates.b), *self.slope)
+        return Shape.of(np.nan_to_num(self.estimate.b), *self.slope)
+
+    def own_variance(self, own: Estimate) -> float:
+        """Of a learner alone, with its Monte-Carlo part; NaN if too few resamples leave it open.
+
+        It is the jackknife, of an AUC the variance of the same name, or that of few fits.
+        """
+        name = self.variance if isinstance(own, AucEstimate) or own.few is not None else "jackknife"
+        if own.few is None and own.flat(name):
+            return 0.0
+        return own.with_mc_part(name) if own.few or own.reliable(name) else math.nan
+
+    @property
+    def own_is_open(self) -> bool:
+        """Whether resamples are too few for the variance of a learner alone."""
+        return any(math.isnan(self.own_variance(own)) for own in self.own)
 
 
-def of_each(sums: Sums, places: Places) -> tuple[Estimate, ...]:
-    """The estimates of each of two learners alone."""
-    if len(places) == 1:
-        return ()
-    return tuple(sums.estimate((place,)) for place in places)
+def _means(sums: Sums, rounds: Rounds | None) -> np.ndarray:
+    return sums.effects().u if rounds is None else sums.columns.point(rounds)
 
 
-def excess(estimate: Estimate, name: str, tol: float) -> float:
-    """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
+def too_few_draws(options: UStatisticOptions, n_pairs: int) -> str:
+    """How many draws there are, where they do not suffice for their own Monte-Carlo error."""
+    number, units, sets = n_pairs, "pairs", options.given_sets
+    if sets is not None and not sets.n_sets:
+        number, units = sets.n_draws, "draws"
+    return "" if number >= MIN_PAIRS or options.n_pairs == "exact" else f"{number} {units}"
 
-    NaN if it is not known.
+
+def collected(
+    sampler: Sampler,
+    stages: Stages,
+    sums: Sums,
+    excess: Callable[[], float],
+    unanswered: Callable[[], bool],
+    *,
+    one_by_one: OneByOne | None,
+) -> tuple[str, bool]:
+    """Draw, fit and add up: the variance that there is then, and whether "auto" has converged.
+
+    It is that of few fits where the draws are `unanswered` by another, or interrupted. Pairs that
+    are fitted `one_by_one` are left out if a learner fails.
     """
-    if only_rounding(estimate, name):
-        return 0.0
-    variance, mc_se = estimate.variances[name], estimate.errors[name]
-    if variance == 0:
-        return math.nan
-    of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
-    if variance < 0:
-        return of_variance
-    of_estimate = estimate.mc_se / (tol * math.sqrt(variance))
-    return float(np.maximum(of_variance, of_estimate))
-
-
-def reliable(estimate: Estimate, name: str) -> bool:
-    """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
-    variance = estimate.variances[name]
-    return bool(variance > 0 and estimate.errors[name] <= RELIABLE * variance)
-
-
-def only_rounding(estimate: Estimate, name: str) -> bool:
-    """Whether a variance is zero, up to the rounding of losses that are all the same."""
-    largest = max(abs(estimate.variances[name]), abs(estimate.variances.get("jackknife", 0.0)))
-    return bool(largest <= (ROUNDING * estimate.value) ** 2)
-
-
-@dataclass(frozen=True)
-class FewFitsEstimates:
-    """A mean loss or AUC (difference, ratio) from few fits, and that of each of two learners alone.
-
-    `no_variance` is why an AUC cannot vary, if so.
-    """
-
-    few_fits: FewFits
-    per_learner: tuple[FewFits, ...] = ()
-    no_variance: NoVariance | None = None
-
-    @classmethod
-    def of(cls, sums: Sums, places: Places) -> Self:
-        """From the rounds that were kept."""
-        own = tuple(sums.few_fits((place,)) for place in places) if len(places) > 1 else ()
-        few_fits, no_variance = sums.few_fits(places), None
-        if isinstance(sums.columns, OF_AUC) and not few_fits.spread > NO_VARIANCE**2:
-            no_variance = _no_variance(sums, few_fits.mean)
-        return cls(few_fits, own, no_variance)
-
-
-# ------------------------------------------------------------------------------------- of AUCs
+    options, rounds = stages.options, None
+    if one_by_one is not None:
+        rounds, sampler.source.pairs = one_by_one.rounds, one_by_one
+        sampler = replace(sampler, one_by_one=one_by_one)
+    sums.apart = rounds is not None
+    try:
+        converged = collect(sampler, options, sums, stages, excess)
+    except KeyboardInterrupt:
+        if one_by_one is None or rounds is None or not rounds.enough:
+            raise
+        one_by_one.interrupted = True
+        return "few", True
+    if one_by_one is not None:
+        one_by_one.check_enough()
+    if options.variance != "few" and sums.enough and unanswered():
+        return "few", converged
+    return options.variance, converged
 
 
 @dataclass(frozen=True, eq=False)
-class AucEstimates:
-    """The estimate for the learner, or the difference of two, and how the run went.
+class PairedRun:
+    """Learning sets with the sums over their rows, and the estimates of one learner or of two."""
 
-    `own` has the estimates for each of two learners. `why` is the reason if there is no variance.
-    """
+    question: Question
+    learning_sets: LearningSets
+    options: UStatisticOptions
+    source: LossSource
 
-    estimate: AucEstimate
-    per_learner: tuple[AucEstimate, ...]
-    n_rows: int
-    no_variance: NoVariance | None
-    converged: bool = True
+    @property
+    def places(self) -> Places:
+        """The learner, or the two that are compared."""
+        return (0, 1) if self.source.paired else (0,)
 
-    @classmethod
-    def of(cls, sums: Sums, sizes: AucSizes, places: Places, *, converged: bool) -> Self:
-        """From the sums so far."""
-        all_places = [places] if len(places) == 1 else [places, *((place,) for place in places)]
-        if not has_enough(sums, sizes):
-            assert sums.rows is not None
-            means, strata = sums.rows.means, sums.columns.strata
-            contrasts = [sums.columns.contrast(x, means) for x in all_places]
-            first, *per_learner = (AucEstimate.of_few_rows(x, means, strata) for x in contrasts)
-            return cls(first, tuple(per_learner), sums.n_rows, None, converged)
-        first, *per_learner = (auc_of(sums, x) for x in all_places)
-        no_variance = None
-        if math.isnan(first.values["jackknife"]):
-            no_variance = _no_variance(sums, first.auc)
-        return cls(first, tuple(per_learner), sums.n_rows, no_variance, converged)
+    def estimates(
+        self, generator: np.random.Generator, result_of: Callable[[Estimates], TestResult]
+    ) -> Estimates:
+        """From learning sets that are drawn, enumerated, or given.
 
-    def variance(self, name: str) -> float:
-        """The variance by its name; NaN if there is none."""
-        return self.estimate.values[name]
+        `result_of` is the test that they lead to, for progress bars.
+        """
+        source, sets, options = self.source, self.learning_sets, self.options
+        sums, pairs = self._sums(), None
+        if isinstance(source, GivenPredictions) and isinstance(sums.columns, OfCells):
+            known = memoised(source.parts, _no_sums)
+            key = source.places, sums.columns.width, sums.kind
+            if key in known:
+                sums = known[key].about(sums.columns)
+                by_few = options.variance != "few" and sums.enough and self._unanswered(sums)
+                return self._of_sums(sums, "few" if by_few else options.variance)
+            if sums.n_bytes + sum(kept_sums.n_bytes for kept_sums in known.values()) <= KEPT_BYTES:
+                known[key] = sums
+        sampler = Sampler(sets.sizes, source, generator, halves=sets.contrast != "ratio")
+        if source.one_by_one and sets.sizes.in_rounds and options.n_pairs != "exact":
+            pairs = OneByOne(
+                source,
+                None if sums.rounds is None else sums,
+                answer=lambda: _in_short(result_of(self._of_sums(sums, "few"))),
+                of_rows=sets.sizes.of_rows,
+            )
+        variance, converged = collected(
+            sampler,
+            Stages(sets, options, len(self.places)),
+            sums,
+            lambda: self._excess(sums),
+            lambda: self._unanswered(sums),
+            one_by_one=pairs,
+        )
+        return self._of_sums(sums, variance, converged=converged)
 
-    def mc_se(self, name: str) -> float:
-        """The Monte-Carlo error of a variance."""
-        return self.estimate.mc_se[name]
+    def _sums(self) -> Sums:
+        """Empty sums of what the estimates need."""
+        options, sets, sizes = self.options, self.learning_sets, self.learning_sets.sizes
+        of_means = isinstance(sizes, Sizes) and sets.contrast != "ratio"
+        compares_pairs, given_sets = self.question.metric.compares_pairs, options.given_sets
+        pairs, few = sizes.has_pairs and sets.contrast != "ratio", options.variance == "few"
+        in_rounds = options.n_pairs != "exact" and sets.in_rounds
+        return Sums.of(
+            columns_of(self.question, sets, self.source, len(self.places)),
+            many=not few,
+            few=in_rounds and (few or options.may_be_few),
+            exact=options.n_pairs == "exact",
+            pairs=pairs and not compares_pairs,
+            needs_pairs=pairs
+            and (options.variance in NEED_PAIR_EFFECTS or options.interval.name == "stabilised"),
+            products=of_means
+            and sizes.disjoint
+            and not compares_pairs
+            and (given_sets is None or given_sets.n_sets > 0),
+            fewest=sets.fewest_rows,
+        )
+
+    def _excess(self, sums: Sums) -> float:
+        """The Monte-Carlo error as a multiple of what "auto" allows."""
+        of_all, options = sums.estimate(self.places), self.options
+        if not sums.has_enough:
+            return math.inf
+        if self.learning_sets.contrast == "ratio":
+            if math.isnan(of_all.value):
+                return 0.0
+            # The Monte-Carlo error and the variance are those of the logarithm.
+            of_all = replace(of_all, value=1.0)
+        return of_all.excess(options.variance, options.tol)
+
+    def _unanswered(self, sums: Sums) -> bool:
+        """Whether draws ended before the variance that "auto" stands for is known."""
+        of_all, name = sums.estimate(self.places), self.options.variance
+        of_means = isinstance(self.learning_sets.sizes, Sizes)
+        if (of_means and self.source.identical) or (sums.has_enough and math.isnan(of_all.value)):
+            return False
+        if of_all.flat(name):
+            return False
+        too_few = of_means and too_few_draws(self.options, sums.n_rows // 2)
+        return bool(too_few) or not of_all.reliable(name)
+
+    def _of_sums(self, sums: Sums, variance: str, *, converged: bool = True) -> Estimates:
+        """By the full variance, or that of few fits."""
+        places = self.places
+        estimates = Estimates.of(self.question, sums, places, variance, converged=converged)
+        of_means = isinstance(self.learning_sets.sizes, Sizes)
+        if variance == "few" or not (of_means and sums.enough and estimates.own_is_open):
+            return estimates
+        few_of_each = tuple(sums.estimate((place,), few=True) for place in places)
+        return replace(estimates, own_few=few_of_each)
 
 
-def auc_of(sums: Sums, places: Places) -> AucEstimate:
-    """The AUC of a learner, or the difference of two."""
-    return AucEstimate.of(sums.columns.strata, sums.estimate(places))
+def _no_sums(parts: PartsOfTested) -> dict[Any, Sums]:
+    """Sums over the rows of given predictions, which metrics of one confusion matrix share."""
+    return {}
 
 
-def has_enough(sums: Sums, sizes: AucSizes) -> bool:
-    """Whether there are learning sets enough for variances."""
-    assert sums.rows is not None
-    enough = sums.n_rows >= sizes.rows_for_variances and sums.n_draws >= sums.rows.n_blocks
-    return sums.rows.exact or enough
+def columns_of(
+    question: Question,
+    learning_sets: LearningSets,
+    source: LossSource,
+    n_learners: int,
+    *,
+    jointly: bool = False,
+) -> Columns:
+    """What the rows of the question consist of; `jointly` each learner has its own column."""
+    sizes = learning_sets.sizes
+    if not isinstance(sizes, Sizes):
+        return sizes.columns(n_learners)
+    strata = Strata.single(sizes.n_obs, sizes.learn_size)
+    if isinstance(source, FittedPredictions | GivenPredictions):
+        return columns_of_metric(
+            *(strata, n_learners, source.function, source.target, question.clusters),
+            largest=source.largest_class,
+        )
+    of_losses = MeanLosses
+    if n_learners == 2 and not jointly:
+        of_losses = RatioOfLosses if learning_sets.contrast == "ratio" else DifferenceOfLosses
+    return of_losses(strata, n_learners, source.offset)
 
 
-def _no_variance(sums: Sums, auc: float) -> NoVariance:
-    """Why there is no variance."""
-    return sums.columns.why_without(auc, alike=sums.alike, equal=sums.equal_scores)
+def _in_short(result: TestResult) -> str:
+    """The estimate with its 95% interval, for a progress bar."""
+    if result.status != "ok":
+        return f"{result.estimate:.3g}"
+    low, high = result.conf_int()
+    return f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]"

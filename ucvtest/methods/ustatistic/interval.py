@@ -1,9 +1,8 @@
 """The interval of a result: the requested one, or the one for the loss."""
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
@@ -15,6 +14,9 @@ from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.stats.jackknife import has_pair_effects
 from ucvtest.stats.pivots import Hall, Pivot, Shape, Stabilised, plus_four
+
+if TYPE_CHECKING:
+    from ucvtest.methods.ustatistic.estimates import RowsAdded
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
@@ -103,15 +105,6 @@ NEARLY_THE_MEAN = Note(
 """The note on correlations."""
 
 
-class AddedRows(Protocol):
-    """A confusion metric of one learner with observations added."""
-
-    def rule(
-        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
-    ) -> Pivot:
-        """The interval, by the variance of that name."""
-
-
 @dataclass(frozen=True)
 class Interval:
     """The rule by name, `asked` by the user, the reason for it, and the range of the estimand.
@@ -125,7 +118,7 @@ class Interval:
     metric: Metric
     paired: bool
     n_rows: int | None = None
-    added: AddedRows | None = None
+    added: "RowsAdded | None" = None
     """"plus_four" for a metric that is a function of the confusion matrix."""
     is_ratio: bool = False
     """Whether two learners are compared by the ratio of their mean losses."""
@@ -239,11 +232,9 @@ class Interval:
         if self.metric.linearised and self.name == "plus_four":
             if self.added is None:
                 return studentised
-            return by_rule(
-                studentised,
-                self.added.rule(studentised, *self.range, _df(studentised, shape), name),
-            )
-        return by_rule(studentised, _RULES[self.name](self, studentised, shape))
+            df = _df(studentised, shape)
+            return by_rule(studentised, self.added.rule(studentised, *self.range, df, name))
+        return by_rule(studentised, _pivot(self, studentised, shape))
 
     def diagnostics(self, shape: Shape | None) -> dict[str, Any]:
         """The rule, and the moments that go into it or warn of it."""
@@ -279,11 +270,8 @@ class Interval:
                     importance=1,
                 )
             listed.append(text)
-        if (
-            self.name == "stabilised"
-            and shape
-            and shape.slope_error * studentised.se > NOTABLE_BEND
-        ):
+        bend = shape.slope_error * studentised.se if shape is not None else 0.0
+        if self.name == "stabilised" and shape is not None and bend > NOTABLE_BEND:
             units = self.metric.units
             slope = shape.slope if units is None else shape.slope / units.slope
             listed.append(
@@ -367,23 +355,19 @@ def _suited(metric: Metric, variance: str, *, paired: bool, sloped: bool) -> tup
         return "wald", f"the {variance} variance goes with the paper's normal interval"
     if metric.counts_errors:
         return "plus_four", "an error rate of one learner is a share"
+    if metric.compares_pairs:
+        return "logit", f"{metric.in_words} lies between 0 and 1"
+    if metric.of_cells:
+        return "plus_four", f"{metric.in_words} of one learner is a function of shares"
     if isinstance(metric, SmoothMetric):
-        return _suited_to_function(metric)
+        scale = metric.interval_scale
+        name = {"identity": "wald", "sqrt": "root"}.get(scale, scale)
+        return name, f"it is the one for {metric.in_words}"
     if variance == "few":
         return "hall_floor", f"{metric.name} losses of one learner are skewed"
     if metric.bounds is not None or metric.output in ("label", "probability"):
         return "hall", f"{metric.name} losses of one learner are skewed"
     return "hall_floor", f"{metric.name} losses of one learner are skewed, without a largest value"
-
-
-def _suited_to_function(metric: SmoothMetric) -> tuple[str, str]:
-    """The same for a function of means, of one learner."""
-    if metric.compares_pairs:
-        return "logit", f"{metric.in_words} lies between 0 and 1"
-    if metric.of_cells:
-        return "plus_four", f"{metric.in_words} of one learner is a function of shares"
-    name = {"identity": "wald", "sqrt": "root"}.get(metric.interval_scale, metric.interval_scale)
-    return name, f"it is the one for {metric.in_words}"
 
 
 def _check(name: str, metric: Metric, *, paired: bool) -> None:
@@ -419,52 +403,39 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
         )
 
 
-def _plus_four(rule: Interval, studentised: Studentised, shape: Shape) -> Pivot:
-    n_rows: float = shape.n_obs
-    if rule.n_rows is not None:
-        # Four rows are added to as many independent ones as would have this variance (Korn and
-        # Graubard 1998): four clusters would move the estimate by more than its error.
-        spread = studentised.estimate * (1 - studentised.estimate)
-        effective = spread / studentised.se**2 if studentised.se > 0 else 0.0
-        n_rows = min(max(effective, shape.n_obs), rule.n_rows)
-    return plus_four(
-        studentised.estimate,
-        studentised.se**2,
-        n_rows,
-        studentised.null_value,
-        _df(studentised, shape),
-    )
-
-
 def _df(studentised: Studentised, shape: Shape) -> float:
     """Degrees of freedom of the variance, also where its own reference is the normal."""
     return shape.n_obs - 1.0 if math.isnan(studentised.df) else studentised.df
 
 
-def _stabilised(rule: Interval, studentised: Studentised, shape: Shape) -> Stabilised:
+def _pivot(rule: Interval, studentised: Studentised, shape: Shape) -> Pivot:
+    """Where interval and p-value of a rule come from: one more is also in `WORDS`."""
+    value, se, null = studentised.estimate, studentised.se, studentised.null_value
     low, high = rule.range
-    return Stabilised(
-        studentised.estimate,
-        studentised.se,
-        shape.n_obs - 1.0,
-        studentised.null_value,
-        least=low,
-        most=high,
-        slope=shape.slope,
-        slope_error=math.hypot(shape.slope_se, shape.slope_error),
-    )
-
-
-def _hall(rule: Interval, studentised: Studentised, shape: Shape) -> Hall:
-    """Of a root by the limits of its square, whose skewness the shape has."""
+    if rule.name == "stabilised":
+        error = math.hypot(shape.slope_se, shape.slope_error)
+        numbers = value, se, shape.n_obs - 1.0, null
+        return Stabilised(*numbers, least=low, most=high, slope=shape.slope, slope_error=error)
+    if rule.name == "plus_four":
+        n_rows: float = shape.n_obs
+        if rule.n_rows is not None:
+            # Four rows are added to as many independent ones as would have this variance (Korn and
+            # Graubard 1998): four clusters would move the estimate by more than its error.
+            effective = value * (1 - value) / se**2 if se > 0 else 0.0
+            n_rows = min(max(effective, shape.n_obs), rule.n_rows)
+        return plus_four(value, se**2, n_rows, null, _df(studentised, shape))
+    if rule.name in ("log", "log1m", "fisher"):
+        df = _df(studentised, shape)
+        return Pivot.of(value, se, df, rule.name, null_value=null, kind="t on a scale")
+    # Of a root by the limits of its square, whose skewness the shape has.
     root = rule.name == "root"
-    low, high = (0.0, math.inf) if root else rule.range
+    low, high = (0.0, math.inf) if root else (low, high)
     return Hall.of(
-        studentised.estimate,
-        studentised.se,
+        value,
+        se,
         shape.df,
         "square" if root else "identity",
-        null_value=studentised.null_value,
+        null_value=null,
         least=low,
         most=high,
         kind="root" if root else "hall",
@@ -472,27 +443,3 @@ def _hall(rule: Interval, studentised: Studentised, shape: Shape) -> Hall:
         skewness=shape.skewness,
         least_above=-math.inf if rule.name == "hall" else LEAST_SKEWNESS,
     )
-
-
-def _on_scale(rule: Interval, studentised: Studentised, shape: Shape) -> Pivot:
-    return Pivot.of(
-        studentised.estimate,
-        studentised.se,
-        _df(studentised, shape),
-        rule.name,
-        null_value=studentised.null_value,
-        kind="t on a scale",
-    )
-
-
-_RULES: Mapping[str, Callable[[Interval, Studentised, Shape], Pivot]] = {
-    "stabilised": _stabilised,
-    "plus_four": _plus_four,
-    "hall": _hall,
-    "hall_floor": _hall,
-    "log": _on_scale,
-    "log1m": _on_scale,
-    "fisher": _on_scale,
-    "root": _hall,
-}
-"""Rules for means of losses: one more is one more entry here, in `IntervalName` and in `WORDS`."""

@@ -1,18 +1,22 @@
 """The parameters kappa_c, which predict the variance at another sample size."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import as_integer
-from ucvtest.common.words import arg
+from ucvtest.common.words import arg, excerpt
 from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
 from ucvtest.kernels.ustatistic.rows import Rows, Strata
 from ucvtest.kernels.ustatistic.unbiased import OverlapSums
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.options import default_max_fits
 from ucvtest.methods.ustatistic.run import Drawn, Sampler, in_parts, most_pairs
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.monte_carlo import mean_error
@@ -99,22 +103,78 @@ class KappaProfile:
         return np.array([weights[c] for c in self.c])
 
 
-def complete_profile(sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...]) -> KappaProfile:
-    """The profile from all learning sets."""
-    products = CompleteProducts(Strata.single(sizes.n_obs, sizes.learn_size), 1)
-    for learning in sampler.enumerated():
-        drawn = sampler.of_sets(learning, np.zeros(len(learning), dtype=int))
-        products.add_all(_losses(sampler, drawn)[None], learning)
-    kappa = products.kappas()[list(c_values), 0, 0]
-    n_fits, no_error = sampler.source.n_fits, np.zeros(len(kappa))
-    return KappaProfile(c_values, kappa, no_error, sizes.learn_size, n_fits, kappa[None])
+def overlaps_of(
+    question: Question,
+    learning_sets: LearningSets,
+    c_values: Any,
+    n_pairs: int | Literal["exact"],
+) -> tuple[int, ...]:
+    """The numbers of common observations that are asked for, if there is a profile; or all."""
+    # Losses that were computed before do not suffice.
+    question.data("kappa_profile")
+    sizes = learning_sets.sizes
+    if learning_sets.contrast == "ratio":
+        raise ValueError(
+            "kappa_profile is about a mean of loss differences: use "
+            f"{arg('contrast', 'difference')}"
+        )
+    if question.metric.linearised:
+        raise ValueError(
+            "kappa_profile is about a mean of losses, which "
+            f"{arg('metric', question.metric.name)} is not: use a loss"
+        )
+    if not isinstance(sizes, Sizes):
+        raise ValueError(
+            "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
+        )
+    if question.clusters is not None and question.clusters.offset is not None:
+        raise ValueError(
+            f"kappa_profile is about a mean of losses, and {arg('group_weight', 'row')} makes "
+            "it a ratio: use 'group'"
+        )
+    if question.worth:
+        raise ValueError(
+            "kappa_profile is about a mean of losses over rows that count alike: leave "
+            f"{arg('weights')} out, or pass weights for 'fit' alone"
+        )
+    if n_pairs == "exact":
+        learners = tuple(question.learners.values())
+        sizes.check_enumeration(len(learners), default_max_fits(learners), "use a number of pairs")
+        if not sizes.disjoint:
+            raise ValueError(
+                f"{arg('n_pairs', 'exact')} needs n >= 2 * {arg('learn_size')} + 2 here, got n = "
+                f"{sizes.n_obs} and learn_size = {sizes.learn_size}: use a number of pairs"
+            )
+    m = sizes.learn_size + 1
+    lowest = max(0, 2 * m - sizes.n_obs)
+    if c_values is None:
+        return tuple(range(lowest, m + 1))
+    if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
+        raise ValueError(
+            f"c_values must be a sequence of integers, got {excerpt(c_values)}: leave it out"
+        )
+    overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
+    if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:
+        raise ValueError(
+            f"c_values must be integers from {lowest} to {m} = {arg('learn_size')} + 1, got "
+            f"{list(c_values)}"
+        )
+    return overlaps
 
 
-def sampled_profile(
-    sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...], n_pairs: int
+def profile(
+    sampler: Sampler, sizes: Sizes, c_values: tuple[int, ...], n_pairs: int | Literal["exact"]
 ) -> KappaProfile:
-    """The profile from random pairs, `n_pairs` for each overlap that it needs."""
-    strata = Strata.single(sizes.n_obs, sizes.learn_size)
+    """From all learning sets, or from `n_pairs` random pairs for each overlap that it needs."""
+    strata, source = Strata.single(sizes.n_obs, sizes.learn_size), sampler.source
+    if n_pairs == "exact":
+        products = CompleteProducts(strata, 1)
+        for learning in sampler.enumerated():
+            drawn = sampler.of_sets(learning, np.zeros(len(learning), dtype=int))
+            products.add_all(_losses(sampler, drawn)[None], learning)
+        groups = products.kappas()[None, list(c_values), 0, 0]
+        kappa, mc_se = groups[0], np.zeros(len(c_values))
+        return KappaProfile(c_values, kappa, mc_se, sizes.learn_size, source.n_fits, groups)
     stage_sizes = in_parts(n_pairs, most_pairs(sizes.n_obs))
     rows, n_draws = Rows(strata, 1, pairs=False), 0
     for size in stage_sizes:
@@ -127,9 +187,8 @@ def sampled_profile(
             drawn = _overlapping(sampler, sizes, size, overlap)
             sums.add(overlap, _losses(sampler, drawn), drawn.learning)
     groups = sums.kappas()
-    mc_se = groups.std(axis=0, ddof=1) / math.sqrt(len(groups))
-    kappa, n_fits = groups.mean(axis=0), sampler.source.n_fits
-    return KappaProfile(c_values, kappa, mc_se, sizes.learn_size, n_fits, groups)
+    kappa, mc_se = groups.mean(axis=0), groups.std(axis=0, ddof=1) / math.sqrt(len(groups))
+    return KappaProfile(c_values, kappa, mc_se, sizes.learn_size, source.n_fits, groups)
 
 
 def _overlapping(sampler: Sampler, sizes: Sizes, n_draws: int, overlap: int) -> Drawn:

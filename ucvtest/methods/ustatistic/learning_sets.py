@@ -14,7 +14,7 @@ from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, LossesQuestion, Question
 from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.interval import never_negative
-from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.base import Metric, when_learning_from
 from ucvtest.results.fields import Contrast
@@ -33,7 +33,7 @@ class LearningSets:
     sizes: Sizes | AucSizes
     learn_size: int
     contrast: Contrast = "difference"
-    given_sets: GivenPairs | GivenSplits | None = None
+    given_sets: GivenSets | None = None
     stratified: bool = False
 
     @classmethod
@@ -71,21 +71,31 @@ class LearningSets:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             # All sets have the size of the first.
-            given_splits, size = memoised(design, given_sets), int(design.learning[0].sum())
+            splits, size = memoised(design, given_sets), int(design.learning[0].sum())
             sizes = _sizes_for_means(question, size)
-            stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
-                question.labels
-            )
-            return cls(sizes, size, given_sets=given_splits, stratified=stratified)
+            stratified = not splits.n_sets and splits.keeps_classes(question.labels)
+            return cls(sizes, size, given_sets=splits, stratified=stratified)
         n_classes = len(np.unique(question.target))
         if n_classes > 2:
             raise ValueError(
                 f"the AUC of {n_classes} classes needs learning sets within the classes, which "
                 f"{call('UStatisticTest')} draws itself: leave {arg('design')} out"
             )
-        splits = GivenSplits.of(design)
+        splits = GivenSets.of(design)
         within_classes = AucSizes.of_splits(splits, question.target)
         return cls(within_classes, design.learn_sizes[0], given_sets=splits)
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether there are pairs of disjoint learning sets, which few fits need."""
+        if self.given_sets is None or not isinstance(self.sizes, Sizes):
+            return self.sizes.in_rounds
+        return self.given_sets.n_sets == 1
+
+    @property
+    def fewest_rows(self) -> int:
+        """Learning sets without which an AUC has no variance."""
+        return 0 if isinstance(self.sizes, Sizes) else self.sizes.rows_for_variances
 
     def estimand(self, question: Question) -> str:
         """The estimand in words."""

@@ -17,18 +17,18 @@ from ucvtest.inference.finish import finish
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic.budget import (
-    capped,
-    check_budget,
-    few_if_needed,
-    least_fits,
-    limited_by_time,
-)
-from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
+from ucvtest.methods.ustatistic.budget import Stages, limited_by_time
+from ucvtest.methods.ustatistic.estimates import Estimates, PairedRun
+from ucvtest.methods.ustatistic.kappa import KappaProfile, overlaps_of, profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets, null_value_of
-from ucvtest.methods.ustatistic.options import Options, ProfileOptions, UStatisticOptions
-from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, PairedRun, answer_from
+from ucvtest.methods.ustatistic.options import (
+    METHOD_NAME,
+    Options,
+    UStatisticOptions,
+)
+from ucvtest.methods.ustatistic.reporting import answer_of
 from ucvtest.methods.ustatistic.run import Sampler
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
@@ -440,13 +440,14 @@ class UStatisticTest(HypothesisTest):
 
     def resolved(self, options: Options) -> UStatisticOptions:
         """See `HypothesisTest.resolved`."""
-        question, learning_sets = self.question, self.learning_sets
-        n_learners = len(question.learners)
-        resolved = UStatisticOptions.of(question, learning_sets, options)
+        resolved = UStatisticOptions.of(self.question, self.learning_sets, options)
         is_bounded = resolved.n_pairs == "auto" or options.max_fits is not None
-        if learning_sets.given_sets is None and is_bounded:
-            check_budget(learning_sets, resolved, n_learners)
+        if self.learning_sets.given_sets is None and is_bounded:
+            self._stages(resolved).check()
         return resolved
+
+    def _stages(self, options: UStatisticOptions) -> Stages:
+        return Stages(self.learning_sets, options, len(self.question.learners))
 
     def _fit(self, options: Options, execution: Execution | None = None) -> TestResult:
         if options.checkpoint is None:
@@ -482,26 +483,25 @@ class UStatisticTest(HypothesisTest):
 
     def least_fits(self, options: UStatisticOptions) -> int:
         """See `HypothesisTest.least_fits`."""
-        return least_fits(self.learning_sets, options, len(self.question.learners))
+        return self._stages(options).least_fits
 
     def within_fits(self, options: UStatisticOptions, most_fits: int) -> UStatisticOptions:
         """See `HypothesisTest.within_fits`."""
-        return capped(options, most_fits)
+        return options.within(most_fits)
 
     def _answer(self, options: UStatisticOptions, execution: Execution) -> Answer:
         question, learning_sets = self.question, self.learning_sets
         options = limited_by_time(question, learning_sets, options, execution)
-        options = few_if_needed(learning_sets, options, len(question.learners))
-        source = question.losses(execution)
-
-        def answer_of(estimates: Estimates) -> Answer:
-            return answer_from(question, learning_sets, options, estimates, source, execution.seed)
+        options = self._stages(options).few_if_needed()
+        source, seed = question.losses(execution), execution.seed
 
         def result_so_far(estimates: Estimates) -> TestResult:
-            return finish(question, answer_of(estimates), METHOD_NAME)
+            answer = answer_of(question, learning_sets, options, estimates, source, seed)
+            return finish(question, answer, METHOD_NAME)
 
         run = PairedRun(question, learning_sets, options, source)
-        return answer_of(run.estimates(execution.generator, result_so_far))
+        estimates = run.estimates(execution.generator, result_so_far)
+        return answer_of(question, learning_sets, options, estimates, source, seed)
 
     @classmethod
     def joint_run(
@@ -555,13 +555,10 @@ class UStatisticTest(HypothesisTest):
         Fuchs et al. (2013), (13) and (14). Cost: 2 n_pairs fits of each learner for each of
         up to g + 2 overlaps, and as many for an additive fit.
         """
-        question = self.question
-        options = ProfileOptions.of(question, self.learning_sets, c_values, n_pairs)
+        question, sizes = self.question, self.learning_sets.sizes
+        overlaps = overlaps_of(question, self.learning_sets, c_values, n_pairs)
+        assert isinstance(sizes, Sizes)
         execution = question.execution(**run)
         with question.fitting(self, "kappa", run.get("progress")) as bar:
             source = question.losses(replace(execution, bar=bar))
-            sizes = options.sizes
-            sampler = Sampler(sizes, source, execution.generator)
-            if options.n_pairs is None:
-                return complete_profile(sampler, sizes, options.c_values)
-            return sampled_profile(sampler, sizes, options.c_values, options.n_pairs)
+            return profile(Sampler(sizes, source, execution.generator), sizes, overlaps, n_pairs)

@@ -1,8 +1,8 @@
 """Pairs of learning sets whose learners are fitted one by one; each may fail or be the last."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,27 +12,14 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS
 
+if TYPE_CHECKING:
+    from ucvtest.methods.ustatistic.run import Sums
+
 STEP_SECONDS = 2.0
 """Largest duration of a step in seconds; an interrupt loses the current step."""
 
 LEAST_FAILED, MOST_SHARE = 2, 10
 """This number of failed pairs, and more than this share, are a mistake and not bad luck."""
-
-
-class KeptRounds(Protocol):
-    """The sums that keep rounds for few fits, of what a source has of them."""
-
-    def keep_rounds(
-        self, values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
-    ) -> None:
-        """Add the values of each learner at learning sets (M, n).
-
-        Two with one number are a round.
-        """
-
-    @property
-    def enough(self) -> bool:
-        """Whether there are enough rounds for an estimate."""
 
 
 @dataclass(eq=False)
@@ -44,7 +31,7 @@ class OneByOne:
     """
 
     source: LossSource
-    rounds: KeptRounds | None = None
+    rounds: "Sums | None" = None
     answer: Callable[[], str] | None = None
     """The answer of the rounds so far, in words for a progress bar."""
     of_rows: Callable[[np.ndarray], np.ndarray] = np.asarray
@@ -83,16 +70,20 @@ class OneByOne:
             step_losses, failed = self.source.losses_and_failures(sets, ~sets, seeds[rows])
             if not learner_losses:
                 learner_losses = [
-                    np.zeros((len(learning), *draw_number.shape[1:]), draw_number.dtype)
-                    for draw_number in step_losses
+                    np.zeros((len(learning), *x.shape[1:]), x.dtype) for x in step_losses
                 ]
             for all_losses, values in zip(learner_losses, step_losses, strict=True):
                 all_losses[rows] = values
             for draw_number in range(first_draw, end_draw):
-                is_complete[draw_number] = self._accept(
-                    failed, np.flatnonzero(owner[rows] == draw_number)
-                )
-            self._keep_rounds(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
+                places = np.flatnonzero(owner[rows] == draw_number)
+                is_complete[draw_number] = self._accept(failed, places)
+            whole = (draw >= first_draw) & (draw < end_draw) & is_complete[draw]
+            if self.rounds is not None and whole.any():
+                some = np.flatnonzero(whole)
+                kept = [values[some] for values in learner_losses]
+                self.rounds.keep_rounds(kept, learning[some], draw[some])
+            if self.rounds is not None and self.answer is not None and self.rounds.enough:
+                self.source.execution.show(self.answer)
             first_draw = end_draw
             # One kept step at a time, because an interrupt leaves out the current step.
             if CLOCK() - clock_before < STEP_SECONDS:
@@ -127,25 +118,6 @@ class OneByOne:
             f"{reason}{': ' + listed if listed else ''}): correct the learner, or leave out the "
             "data on which it fails"
         ) from first.reason
-
-    def _keep_rounds(
-        self,
-        learner_losses: list[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        is_complete: np.ndarray,
-        step: tuple[int, int],
-    ) -> None:
-        """Keep the rounds of a step that are whole."""
-        if self.rounds is None:
-            return
-        rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & is_complete[draw])
-        if len(rows):
-            self.rounds.keep_rounds(
-                [values[rows] for values in learner_losses], learning[rows], draw[rows]
-            )
-        if self.answer is not None and self.rounds.enough:
-            self.source.execution.show(self.answer)
 
     @property
     def notes(self) -> list[str]:

@@ -1,12 +1,12 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Annotated, Any, Literal, Self
 
-from ucvtest.common.checks import AtLeast, Between, Seconds, as_integer
-from ucvtest.common.words import arg, call, excerpt
+from ucvtest.common.checks import AtLeast, Between, Seconds
+from ucvtest.common.words import arg, call
 from ucvtest.inference.options import FitOptions
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few import LEAST_ROUNDS, MOST_ROUNDS
@@ -19,11 +19,13 @@ from ucvtest.methods.ustatistic.interval import (
     knows_slope,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = Annotated[int, AtLeast(2)] | Literal["auto", "exact"]
+
+METHOD_NAME = "ustatistic"
 
 DEFAULT_TOL = 0.05
 
@@ -61,7 +63,7 @@ class UStatisticOptions:
     tol: float
     max_fits: int
     interval: Interval
-    given_sets: GivenPairs | GivenSplits | None = None
+    given_sets: GivenSets | None = None
     max_seconds: float | None = None
     """The time that decides `max_fits`, once fits have been timed; None if `max_fits` is known."""
 
@@ -89,7 +91,7 @@ class UStatisticOptions:
         learners = tuple(question.learners.values())
         max_fits = options.max_fits
         if max_fits is None:
-            max_fits = _default_max_fits(learners)
+            max_fits = default_max_fits(learners)
             if (
                 options.variance == "few"
                 and options.max_seconds is None
@@ -128,6 +130,17 @@ class UStatisticOptions:
             and self.interval.requested_name not in NEED_MANY_FITS
         )
 
+    @property
+    def purpose(self) -> str:
+        """What fits are for, in words."""
+        return "an answer" if self.may_be_few else f"the {self.variance} variance"
+
+    def within(self, most_fits: int) -> Self:
+        """The options with this limit on fits, unless the number of fits is fixed."""
+        if self.n_pairs != "auto":
+            return self
+        return replace(self, max_fits=min(self.max_fits, most_fits))
+
     def n_pairs_of_few(self, n_learners: int) -> int:
         """Number of pairs for the variance of few fits; more pairs hardly improve it."""
         if isinstance(self.n_pairs, int):
@@ -158,89 +171,26 @@ class UStatisticOptions:
         return settings
 
 
-def _check_given(
-    variance: str, sizes: Sizes | AucSizes, given_sets: GivenPairs | GivenSplits
-) -> None:
+def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) -> None:
     """Refuse variances that need other learning sets than those of the losses that are given."""
     if variance == "asymptotic":
         raise ValueError(
             f"{arg('variance', 'asymptotic')} needs further fits, but losses are given: use "
             "'midpoint' or 'jackknife'"
         )
-    in_pairs = (
-        given_sets.n_sets == 1
-        if isinstance(given_sets, GivenPairs)
-        else not isinstance(sizes, Sizes) and sizes.in_rounds
-    )
+    of_auc = not isinstance(sizes, Sizes)
+    in_pairs = sizes.in_rounds if of_auc else given_sets.n_sets == 1
     if variance == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
         raise ValueError(
             f"{arg('variance', 'few')} needs learning sets in {LEAST_ROUNDS} disjoint pairs or "
             f"more: use losses of {call('designs.DisjointSets', arg('n_sets', 1))}, or "
             f"{arg('variance', 'jackknife')}"
         )
-    if variance in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
+    if variance in NEED_DISJOINT and not given_sets.n_sets and not in_pairs:
         raise ValueError(
             f"{arg('variance', variance)} needs learning sets in disjoint pairs: use losses of "
             f"{call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
         )
-
-
-@dataclass(frozen=True)
-class ProfileOptions:
-    """The options of `UStatisticTest.kappa_profile`; no number of pairs for all learning sets."""
-
-    sizes: Sizes
-    c_values: tuple[int, ...]
-    n_pairs: int | None
-
-    @classmethod
-    def of(
-        cls,
-        question: Question,
-        learning_sets: LearningSets,
-        c_values: Any,
-        n_pairs: int | Literal["exact"],
-    ) -> Self:
-        """Check the options that a user passes, and that there is a profile."""
-        # Losses that were computed before do not suffice.
-        question.data("kappa_profile")
-        sizes = learning_sets.sizes
-        if learning_sets.contrast == "ratio":
-            raise ValueError(
-                "kappa_profile is about a mean of loss differences: use "
-                f"{arg('contrast', 'difference')}"
-            )
-        if question.metric.linearised:
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which "
-                f"{arg('metric', question.metric.name)} is not: use a loss"
-            )
-        if not isinstance(sizes, Sizes):
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
-            )
-        if question.clusters is not None and question.clusters.offset is not None:
-            raise ValueError(
-                f"kappa_profile is about a mean of losses, and {arg('group_weight', 'row')} makes "
-                "it a ratio: use 'group'"
-            )
-        if question.worth:
-            raise ValueError(
-                "kappa_profile is about a mean of losses over rows that count alike: leave "
-                f"{arg('weights')} out, or pass weights for 'fit' alone"
-            )
-        needed_overlaps = _c_values(c_values, sizes)
-        if n_pairs != "exact":
-            return cls(sizes, needed_overlaps, n_pairs)
-        learners = tuple(question.learners.values())
-        max_fits = _default_max_fits(learners)
-        sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
-        if not sizes.disjoint:
-            raise ValueError(
-                f"{arg('n_pairs', 'exact')} needs n >= 2 * {arg('learn_size')} + 2 here, got n = "
-                f"{sizes.n_obs} and learn_size = {sizes.learn_size}: use a number of pairs"
-            )
-        return cls(sizes, needed_overlaps, None)
 
 
 def _interval(
@@ -269,25 +219,7 @@ def _interval(
     return rule
 
 
-def _default_max_fits(learners: Sequence[Learner]) -> int:
+def default_max_fits(learners: Sequence[Learner]) -> int:
+    """The usual limit on fits."""
     jitted = all(learner.backend == "jax" for learner in learners)
     return MAX_FITS_JITTED if jitted else MAX_FITS_OTHERWISE
-
-
-def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
-    """The numbers of common observations that are asked for; by default all."""
-    m = sizes.learn_size + 1
-    lowest = max(0, 2 * m - sizes.n_obs)
-    if c_values is None:
-        return tuple(range(lowest, m + 1))
-    if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
-        raise ValueError(
-            f"c_values must be a sequence of integers, got {excerpt(c_values)}: leave it out"
-        )
-    overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
-    if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:
-        raise ValueError(
-            f"c_values must be integers from {lowest} to {m} = {arg('learn_size')} + 1, got "
-            f"{list(c_values)}"
-        )
-    return overlaps

@@ -16,37 +16,17 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 
 
 @dataclass(frozen=True, eq=False)
-class GivenPairs:
-    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
-
-    design: Design
-    n_draws: int
-    n_sets: int
-
-    @property
-    def n_pairs(self) -> int:
-        """Learning sets on each side."""
-        return self.n_draws * self.n_sets
-
-    def parts(self, n_cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Learning sets of two draws or more, and their draws from 0, about `n_cells` at a time."""
-        rows_of_draw = 2 * self.n_sets
-        n_rows = rows_of_draw * max(2, n_cells // (rows_of_draw * self.design.n_obs))
-        for first_row in range(0, self.design.n_resamples, n_rows):
-            learning = self.design.learning[first_row : first_row + n_rows]
-            yield learning, np.arange(len(learning)) // rows_of_draw
-
-
-@dataclass(frozen=True, eq=False)
-class GivenSplits:
+class GivenSets:
     """Learning sets whose losses are given; `draw` (R,) numbers those that were drawn together.
 
-    `in_pairs` says whether all are disjoint neighbours.
+    `in_pairs` says whether all are disjoint neighbours. Disjoint sets have `n_sets` on each side of
+    a draw, others 0.
     """
 
     design: Design
     draw: np.ndarray
     in_pairs: bool
+    n_sets: int = 0
 
     @classmethod
     def of(cls, design: Design) -> Self:
@@ -61,7 +41,15 @@ class GivenSplits:
             raise ValueError(
                 f"the design of the losses never tests {untested} observations: use more splits"
             )
-        return cls(design, *_draws_of(design))
+        rows = np.arange(design.n_resamples)
+        # Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong
+        # together. All others are treated as independent.
+        try:
+            return cls(design, rows // (len(rows) // len(folds_of(design))), in_pairs=False)
+        except ValueError:
+            first, second = design.learning[0::2], design.learning[1::2]
+            disjoint = len(first) == len(second) and not (first & second).any()
+            return cls(design, rows // 2 if disjoint else rows, disjoint)
 
     @property
     def n_draws(self) -> int:
@@ -84,19 +72,19 @@ class GivenSplits:
         learnt = (self.design.learning[:, target == value].sum(axis=1) for value in values)
         return all(np.ptp(sizes) <= 1 for sizes in learnt)
 
-    def parts(self, n_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows, about this number at a time without dividing a draw, and their draws from 0."""
+    def parts(self, n_rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Learning sets, about `n_rows` at a time without dividing a draw, and draws from 0."""
         first_row = 0
         while first_row < len(self.draw):
             end_row = min(first_row + n_rows, len(self.draw))
             while end_row < len(self.draw) and self.draw[end_row] == self.draw[end_row - 1]:
                 end_row += 1
             rows = slice(first_row, end_row)
-            yield rows, self.draw[rows] - self.draw[first_row]
+            yield self.design.learning[rows], self.draw[rows] - self.draw[first_row]
             first_row = end_row
 
 
-def given_sets(design: Design) -> GivenPairs | GivenSplits:
+def given_sets(design: Design) -> GivenSets:
     """The learning sets of a design: disjoint pairs if they are, else random splits of one size."""
     n, low, high = design.n_obs, design.learn_sizes[0], design.learn_sizes[-1]
     if low < high or n - low < 2:
@@ -105,32 +93,19 @@ def given_sets(design: Design) -> GivenPairs | GivenSplits:
             f"the design learns from {numbers} of {n} observations at a time, and the test needs "
             f"one size, with two left to be tested: use {call('designs.RandomSplits')}"
         )
-    pairs_or_splits: GivenPairs | GivenSplits = GivenSplits.of(design)
+    sets = GivenSets.of(design)
     if Sizes(n, low).disjoint:
         with suppress(ValueError):
-            pairs_or_splits = GivenPairs(design, *disjoint_sets_of(design))
-    if pairs_or_splits.n_draws < 2:
+            n_draws, n_sets = disjoint_sets_of(design)
+            draw = np.repeat(np.arange(n_draws), 2 * n_sets)
+            sets = GivenSets(design, draw, n_sets == 1, n_sets)
+    if sets.n_draws < 2:
         raise ValueError(
             "the design has one draw, and a Monte-Carlo error needs several: use "
             f"{call('designs.RandomSplits')}, or {call('designs.DisjointSets')} with a larger "
             "n_draws"
         )
-    return pairs_or_splits
-
-
-def _draws_of(design: Design) -> tuple[np.ndarray, bool]:
-    """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
-
-    All others are treated as independent. Also whether rows are disjoint neighbours.
-    """
-    rows = np.arange(design.n_resamples)
-    try:
-        n_repeats = len(folds_of(design))
-    except ValueError:
-        first, second = design.learning[0::2], design.learning[1::2]
-        disjoint = len(first) == len(second) and not (first & second).any()
-        return (rows // 2 if disjoint else rows), disjoint
-    return rows // (design.n_resamples // n_repeats), False
+    return sets
 
 
 def resamples_for_precision(

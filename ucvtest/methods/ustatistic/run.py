@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,28 +17,28 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.kernels.ustatistic.aucs import AucEstimate
 from ucvtest.kernels.ustatistic.columns import Columns, MeanLosses, Places, Ranked
 from ucvtest.kernels.ustatistic.contrasts import Contrast, Estimate, estimate
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
-from ucvtest.kernels.ustatistic.few import FewFits, Rounds
+from ucvtest.kernels.ustatistic.few import Rounds
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, Effects, Rows, blocks_for, keeps_pairs
 from ucvtest.kernels.ustatistic.unbiased import PairProducts
-from ucvtest.methods.ustatistic.auc_sizes import FEWEST_FOR_EACH, AucSizes
+from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.metric_columns import OfMetric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
 from ucvtest.methods.ustatistic.sizes import Sizes
+
+if TYPE_CHECKING:
+    from ucvtest.methods.ustatistic.budget import Stages
 
 MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 STAGE_PAIRS = 512
 """Pairs between the first checkpoints of "auto"."""
-
-OF_WHAT_IS_LEFT, MOST_EXCESS = 0.5, 2.0
-"""The next stage, as a share of what seems to be left to draw, and the Monte-Carlo error, as a
-multiple of the allowed one, above which no more is believed of it."""
 
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
@@ -48,23 +48,6 @@ PENDING_BYTES = 10_000_000
 
 RANKED_CELLS, RANKED_SCORES = 500_000, 25_000_000
 """The same of scores of a learner, and of rows in clusters, which may be many more than these."""
-
-SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
-"""Learning sets drawn from each half of a random split: their products cost nothing, and lower the
-Monte-Carlo error of Theta^2 (docs/validation/speed.md). Fewer where learning sets are
-larger than n/3: sets from one half then share most observations, which costs the other estimates
-precision."""
-
-LEAST_DRAWS, LEAST_DRAWS_LARGE, LARGE_OBS = 32, 8, 500
-"""Draws that a stage has at least before several sets come from each half."""
-
-EXCHANGE_SHARE = 4
-"""One split in this many has a set fitted again with one observation exchanged, for the
-asymptotic variance; every split where that variance is asked for, and none for the midpoint, which
-needs fewer splits than would make it precise."""
-
-FEWEST_ROWS = 600
-"""Learning sets that "auto" draws at least for AUCs; see `FEWEST_FOR_EACH` too."""
 
 AnyLearningSets = Sizes | AucSizes
 
@@ -173,9 +156,6 @@ class Sampler:
         return self.sizes.every(rows_of_part(self.sizes))
 
 
-Products = Literal["pairs", "complete"]
-
-
 @dataclass(eq=False)
 class Sums:
     """Sums over rows for many fits, tables for few, or both.
@@ -187,6 +167,8 @@ class Sums:
     rows: Rows | None = None
     rounds: Rounds | None = None
     products: PairProducts | None = None
+    fewest: int = 0
+    """Rows without which AUCs have no variances."""
     apart: bool = False
     alike: bool = True
     """Whether all learners placed every unit alike."""
@@ -195,8 +177,7 @@ class Sums:
     n_draws: int = 0
     n_rows: int = 0
     _effects: Effects | None = field(default=None, repr=False)
-    _estimates: dict[Places, Estimate] = field(default_factory=dict, repr=False)
-    _few: dict[Places, FewFits] = field(default_factory=dict, repr=False)
+    _estimates: dict[tuple[Places, bool], Estimate] = field(default_factory=dict, repr=False)
     thread: ThreadPoolExecutor | None = field(default=None, repr=False)
     _pending: list[Future[None]] = field(default_factory=list, repr=False)
 
@@ -211,6 +192,7 @@ class Sums:
         pairs: bool = True,
         products: bool = False,
         needs_pairs: bool = False,
+        fewest: int = 0,
     ) -> "Sums":
         """Empty sums: see `Rows`; `products` for variances of means that need them."""
         strata, of_pairs = columns.strata, None
@@ -240,7 +222,7 @@ class Sums:
             n_blocks=n_blocks,
             n_paired=columns.n_paired,
         )
-        return cls(columns, rows, Rounds(strata) if few else None, of_pairs)
+        return cls(columns, rows, Rounds(strata) if few else None, of_pairs, fewest)
 
     def add(self, drawn: Drawn, values: Sequence[np.ndarray]) -> None:
         """Add rows, in the background where there is a thread."""
@@ -249,7 +231,6 @@ class Sums:
         self.wait(PENDING_BYTES // max(1, n_bytes))
         self._effects = None
         self._estimates.clear()
-        self._few.clear()
         n_rows = len(drawn.draw)
         if not n_rows:
             return
@@ -292,7 +273,7 @@ class Sums:
         """Keep the rounds of a step whose two sets are there; see `OneByOne`."""
         assert self.rounds is not None
         columns = self.columns
-        self._few.clear()
+        self._estimates.clear()
         if isinstance(columns, OfMetric):
             columns.pool(values, learning, row_by_row=True)
             # How many rows come at a time depends on how long they take: no number may.
@@ -319,6 +300,14 @@ class Sums:
         """Whether there are rounds enough for an answer from few fits."""
         return self.rounds is not None and self.rounds.enough
 
+    @property
+    def has_enough(self) -> bool:
+        """Whether there are rows enough for variances."""
+        rows = self.rows
+        assert rows is not None
+        enough = self.n_rows >= self.fewest and self.n_draws >= rows.n_blocks
+        return not self.fewest or rows.exact or enough
+
     def effects(self) -> Effects:
         """Everything that contrasts need, from the rows so far."""
         self.wait()
@@ -332,7 +321,7 @@ class Sums:
         assert isinstance(columns, OfMetric)
         assert isinstance(self.columns, OfMetric)
         pools = tuple(pool.about(columns.function) for pool in self.columns.pools)
-        return replace(self, columns=replace(columns, pools=pools), _estimates={}, _few={})
+        return replace(self, columns=replace(columns, pools=pools), _estimates={})
 
     @property
     def kind(self) -> tuple[bool, ...]:
@@ -349,21 +338,33 @@ class Sums:
         """One learner, or the first less the second, at the means so far."""
         return self.columns.contrast(places, self.effects().u)
 
-    def estimate(self, places: Places) -> Estimate:
-        """From the rows so far; several tests ask about one learner, or two."""
-        effects = self.effects()
-        if places not in self._estimates:
-            self._estimates[places] = estimate(effects, self.contrast(places))
-        return self._estimates[places]
+    def estimate(self, places: Places, *, few: bool = False) -> Estimate:
+        """From the rows so far, or from their rounds; several tests ask about one learner, or two.
 
-    def few_fits(self, places: Places) -> FewFits:
-        """The same from the rounds so far."""
+        AUCs of too few rows have no variances.
+        """
         self.wait()
+        key = places, few
+        if key not in self._estimates:
+            self._estimates[key] = self._of_rounds(places) if few else self._of_rows(places)
+        return self._estimates[key]
+
+    def _of_rows(self, places: Places) -> Estimate:
+        columns = self.columns
+        if self.has_enough:
+            return estimate(self.effects(), self.contrast(places), columns.kind)
+        assert self.rows is not None
+        means = self.rows.means
+        return AucEstimate.of_few_rows(columns.contrast(places, means), means)
+
+    def _of_rounds(self, places: Places) -> Estimate:
         assert self.rounds is not None
-        if places not in self._few:
-            contrast = self.columns.of_rounds(places, self.rounds)
-            self._few[places] = self.rounds.estimate(contrast)
-        return self._few[places]
+        few = self.rounds.estimate(self.columns.of_rounds(places, self.rounds))
+        variances = {"few": few.variance, "jackknife": few.spread}
+        errors = dict.fromkeys(variances, 0.0)
+        return self.columns.kind(
+            few.mean, few.mc_se, variances, errors, few.df, np.zeros(few.n_obs), few
+        )
 
     def wait(self, most: int = 0) -> None:
         """Wait for rows that are being added, but for this number of stages."""
@@ -371,136 +372,11 @@ class Sums:
             self._pending.pop(0).result()
 
 
-# ---------------------------------------------------------------------------------- how many
-
-
-@dataclass(frozen=True)
-class StageSizes:
-    """How many pairs are drawn at a time, and how many sets from each half."""
-
-    sizes: Sizes
-    options: UStatisticOptions
-    n_learners: int
-    exchanging: bool = True
-    """Whether sets are fitted again with one observation exchanged, where the variance has it."""
-    jointly: bool = False
-    """Whether several learners are compared, whose losses are in memory together."""
-
-    @property
-    def part(self) -> int:
-        """Pairs that are drawn and fitted at a time."""
-        if self.jointly:
-            return max(64, STAGE_CELLS // (2 * self.sizes.n_obs * self.n_learners))
-        return most_pairs(self.sizes.n_obs)
-
-    @property
-    def fewest(self) -> int:
-        """A number of pairs that every stage has at least."""
-        number = self.options.n_pairs
-        if isinstance(number, int):
-            return in_parts(number, most_pairs(self.sizes.n_obs))[-1]
-        return max(2, min(STAGE_PAIRS, self.options.max_fits // (3 * self.n_learners)))
-
-    @property
-    def first(self) -> int:
-        """Pairs in the first stage of "auto"."""
-        return self._leaving_a_stage(self.fewest, n_fits=0)
-
-    @property
-    def sets_per_side(self) -> int:
-        """Learning sets from each half of a split: many, as long as there are enough splits."""
-        # Only the products gain; the other estimates prefer independent sets.
-        if self.jointly or self.options.variance not in ("clipped", "unbiased"):
-            return 1
-        n = self.sizes.n_obs
-        most_sets = SETS_PER_SIDE if 3 * self.sizes.learn_size <= n else SETS_PER_SIDE_LARGE
-        least = min(LEAST_DRAWS if n <= LARGE_OBS else LEAST_DRAWS_LARGE, self.fewest)
-        return max(1, min(most_sets, self.fewest // least))
-
-    @property
-    def exchange_every(self) -> int:
-        """One draw in this many has a set with one observation exchanged; 0 for none."""
-        needs_no_exchange = self.options.variance in ("midpoint", "few")
-        if not self.sizes.disjoint or not self.exchanging or needs_no_exchange:
-            return 0
-        return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
-
-    def fits(self, n_pairs: int) -> int:
-        """Fits of a stage with this number of pairs."""
-        n_draws = -(-n_pairs // self.sets_per_side)
-        return self.n_learners * (2 * n_pairs + exchanges(n_draws, self.exchange_every))
-
-    def following(self, n_pairs: int, n_fits: int, excess: float) -> int:
-        """Pairs in the next stage of "auto"; 0 if none are allowed."""
-        # Monte-Carlo errors fall with the root of the number: most of the rest, and at least a
-        # third more, so that there are few looks.
-        square = min(excess, MOST_EXCESS) ** 2 if excess > 1 else 1.0
-        stage_pairs = max(self.fewest, n_pairs // 3, int(OF_WHAT_IS_LEFT * (square - 1) * n_pairs))
-        size = self._leaving_a_stage(stage_pairs, n_fits)
-        return size if size >= self.fewest else 0
-
-    def _leaving_a_stage(self, stage_pairs: int, n_fits: int) -> int:
-        """The number of pairs, or all that max_fits allows if the rest is less than a stage."""
-        affordable = self._affordable(n_fits)
-        return stage_pairs if affordable - stage_pairs >= self.fewest else affordable
-
-    def _affordable(self, n_fits: int) -> int:
-        """Pairs that max_fits still allows, with their exchanged sets."""
-        fits_left, exchange_every = self.options.max_fits - n_fits, self.exchange_every
-        per_pair = 2 + (1 / (exchange_every * self.sets_per_side) if exchange_every else 0)
-        number = int(fits_left / (self.n_learners * per_pair)) + 1
-        while number > 0 and self.fits(number) > fits_left:
-            number -= 1
-        return number
-
-
-@dataclass(frozen=True)
-class StagesOfAuc:
-    """The same of AUCs, whose sums are taken less often, as they cost more."""
-
-    sizes: AucSizes
-    options: UStatisticOptions
-    n_learners: int
-
-    sets_per_side = 1
-    exchange_every = 0
-
-    @property
-    def part(self) -> int:
-        """Pairs that are drawn and fitted at a time."""
-        return rows_of_part(self.sizes) // 2
-
-    @property
-    def most(self) -> int:
-        """Pairs that max_fits allows."""
-        return self.options.max_fits // self.n_learners // 2
-
-    @property
-    def first(self) -> int:
-        """Pairs in the first stage of "auto"."""
-        # Coefficients are not fitted to large samples, and need no rows.
-        fewest = 0 if self.sizes.singles_only else FEWEST_FOR_EACH * self.sizes.n_obs
-        return max(1, min(self.most, max(FEWEST_ROWS, fewest) // 2))
-
-    def fits(self, n_pairs: int) -> int:
-        """Fits of a stage with this number of pairs."""
-        return 2 * n_pairs * self.n_learners
-
-    def following(self, n_pairs: int, n_fits: int, excess: float) -> int:
-        """Pairs in the next stage of "auto"; 0 if none are allowed."""
-        square = excess**2
-        added = 3 * n_pairs if square > 6 else n_pairs if square > 1.4 else n_pairs // 2
-        return min(added, self.most - n_pairs)
-
-
-Stages = StageSizes | StagesOfAuc
-
-
 def collect(
     sampler: Sampler,
     options: UStatisticOptions,
     sums: Sums,
-    stages: Stages,
+    stages: "Stages",
     excess: Callable[[], float],
 ) -> bool:
     """Draw and fit, and add up the rows; whether the Monte-Carlo error is as small as asked for.
@@ -524,12 +400,12 @@ def _collect(
     sampler: Sampler,
     options: UStatisticOptions,
     sums: Sums,
-    stages: Stages,
+    stages: "Stages",
     excess: Callable[[], float],
 ) -> bool:
     source, number, given_sets = sampler.source, options.n_pairs, options.given_sets
     if given_sets is not None:
-        n_columns = sums.columns.n_learners if getattr(stages, "jointly", False) else 1
+        n_columns = sums.columns.n_learners if stages.jointly else 1
         for learning, draw in _given_parts(sampler, given_sets, n_columns):
             sums.add(*sampler.fitted(sampler.of_sets(learning, draw)))
         return True
@@ -556,7 +432,7 @@ def _collect(
         n_pairs += size
 
 
-def _draw(sampler: Sampler, sums: Sums, stages: Stages, parts: Sequence[int]) -> None:
+def _draw(sampler: Sampler, sums: Sums, stages: "Stages", parts: Sequence[int]) -> None:
     for size in parts:
         drawn = sampler.drawn(size, stages.sets_per_side, stages.exchange_every)
         for part in drawn.in_parts():
@@ -564,15 +440,10 @@ def _draw(sampler: Sampler, sums: Sums, stages: Stages, parts: Sequence[int]) ->
 
 
 def _given_parts(
-    sampler: Sampler, given_sets: object, n_learners: int
+    sampler: Sampler, given_sets: GivenSets, n_learners: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The learning sets of given losses, and their draws from 0, some at a time."""
-    if isinstance(given_sets, GivenPairs):
-        yield from given_sets.parts(STAGE_CELLS // n_learners)
-        return
-    rows = rows_of_part(sampler.sizes, n_learners)
-    for some, draw in given_sets.parts(rows):  # type: ignore[attr-defined]
-        yield given_sets.design.learning[some], draw  # type: ignore[attr-defined]
+    return given_sets.parts(rows_of_part(sampler.sizes, n_learners))
 
 
 def rows_of_part(sizes: AnyLearningSets, n_learners: int = 1) -> int:

@@ -55,17 +55,15 @@ def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings, monkeypatch
     of_few, of_many = few.effects(), many.effects()
     for places in ((0,), (1,), (0, 1)):
         expected, auc = (
-            AucEstimate.of(effects.strata, estimate(effects, columns.contrast(places, effects.u)))
+            estimate(effects, columns.contrast(places, effects.u), AucEstimate)
             for effects in (of_few, of_many)
         )
-        error = np.hypot(auc.mc_se_estimate, expected.mc_se_estimate)
-        assert abs(auc.auc - expected.auc) < 4 * error
-        errors = [each.mc_se["jackknife"] for each in (auc, expected)]
-        difference = auc.values["jackknife"] - expected.values["jackknife"]
+        assert abs(auc.value - expected.value) < 4 * np.hypot(auc.mc_se, expected.mc_se)
+        errors = [each.errors["jackknife"] for each in (auc, expected)]
+        difference = auc.variances["jackknife"] - expected.variances["jackknife"]
         assert abs(difference) < 4 * np.hypot(*errors)
-        assert errors[0] < 0.1 * auc.values["jackknife"]
-        assert np.isnan(auc.values["midpoint"])
-        assert np.isnan(auc.pair_effects)
+        assert errors[0] < 0.1 * auc.variances["jackknife"]
+        assert not {"midpoint", "pair_effects"} & set(auc.variances)
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):

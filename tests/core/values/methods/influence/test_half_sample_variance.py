@@ -92,12 +92,9 @@ def test_each_learner_has_its_own_share():
     [(0.6, 1.0, 0.6), (1.2, 1.0, 1.0), (math.nan, 0.0, 1.0), (1.0, 1.0, 1.0)],
 )
 def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
-    none = np.zeros(0)
     values = {"midpoint": variance, "jackknife": jackknife}
     errors = {"midpoint": 0.03, "jackknife": 0.04}
-    share = HalfSampleShare.of(
-        AucEstimate(0.1, values, errors, jackknife, 0.0, (none, none), 9.0, 0.0)
-    )
+    share = HalfSampleShare.of(AucEstimate(0.1, 0.0, values, errors, 9.0, np.zeros(0)))
     assert share.value == value
     expected = 0.6 * math.hypot(0.03 / 0.6, 0.04) if value < 1 else 0
     assert share.mc_se == pytest.approx(expected)

@@ -9,7 +9,6 @@ import ucvtest as uv
 from tests.oracles.few_fits import few_fits
 from tests.support.samples import breast_cancer
 from ucvtest.kernels.ustatistic.contrasts import Estimate
-from ucvtest.methods.ustatistic.estimates import reliable
 from ucvtest.metrics.means import MOST_LOG_LOSS
 
 SAMPLE = breast_cancer(40, 4)
@@ -89,7 +88,7 @@ def test_a_variance_estimated_below_zero_is_left_to_few_fits():
 
 def test_a_variance_of_zero_is_not_reliable_however_small_its_error():
     of_parts_below_zero = Estimate(0.1, 0.0, {"midpoint": 0.0}, {"midpoint": 0.0}, 2.0, np.zeros(3))
-    assert not reliable(of_parts_below_zero, "midpoint")
+    assert not of_parts_below_zero.reliable("midpoint")
 
 
 def test_log_losses_that_would_be_infinite_are_counted():

@@ -139,3 +139,14 @@ def test_aucs_at_once_have_the_answers_of_single_tests(fit):
     (first,) = (found.results["ustatistic", *THREE[:2]],)
     assert high[0] - low[0] > np.ptp(first.conf_int())
     assert found.best_set()
+
+
+def test_aucs_of_clusters_at_once_may_be_fitted_one_by_one():
+    groups = np.arange(len(Y)) // 2
+    asked = {"loss": "auc", "groups": groups}
+    y, learners = np.arange(len(Y)) // 2 % 2, {"a": smoother(0, "auc"), "b": smoother(1, "auc")}
+    test = uv.TestSpec("ustatistic", fit={"variance": "few", "n_pairs": 4})
+    found = uv.compare(X, y, learners, test, correction="simultaneous", rng=3, **asked)
+    alone = uv.UStatisticTest(X, y, *learners.values(), **asked).fit(4, "few", rng=3)
+    result = found.result(None, "a", "b")
+    assert (result.status, result.estimate, result.se) == ("ok", alone.estimate, alone.se)

@@ -6,7 +6,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles.survival_of_sets import concordance, jackknife
 from tests.support.samples import patients
-from ucvtest.methods.ustatistic import reporting
+from ucvtest.methods.ustatistic.estimates import Estimates
 
 SMALL = patients(9)
 X, Y = SMALL.matrix, SMALL.survival_times
@@ -102,7 +102,7 @@ def test_few_fits_stand_in_where_the_jackknife_of_one_learner_is_open(monkeypatc
     test = uv.UStatisticTest(MANY.matrix, MANY.survival_times, "cox:1.0", first, metric="harrell")
     known = test.fit(n_pairs=600, rng=0)
     assert (known.status, known.diagnostics["variance"]) == ("ok", "jackknife")
-    monkeypatch.setattr(reporting, "_own_variance", lambda learner_mean: np.nan)
+    monkeypatch.setattr(Estimates, "own_variance", lambda estimates, own: np.nan)
     found = test.fit(n_pairs=600, rng=0)
     assert found.conf_int() == known.conf_int()
     own, expected = found.tables["Learners"], known.tables["Learners"]
