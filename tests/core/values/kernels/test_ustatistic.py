@@ -19,7 +19,7 @@ from ucvtest.kernels.ustatistic import from_pairs
 from ucvtest.kernels.ustatistic.columns import DifferenceOfLosses, MeanLosses
 from ucvtest.kernels.ustatistic.contrasts import _error_of_clipping, covariance, estimate, linear
 from ucvtest.kernels.ustatistic.exact import CompleteProducts
-from ucvtest.kernels.ustatistic.rows import Rows, Strata
+from ucvtest.kernels.ustatistic.rows import SINGLE, Rows, Strata
 from ucvtest.kernels.ustatistic.unbiased import OverlapSums, PairProducts
 
 Z = np.random.default_rng(1).normal(size=12)
@@ -386,3 +386,19 @@ def test_a_difference_has_a_column_of_its_own():
         for name in names:
             assert difference.variances[name] == pytest.approx(apart.variances[name], rel=1e-8)
             assert difference.errors[name] == pytest.approx(apart.errors[name], rel=1e-8)
+
+
+def test_many_counts_of_errors_are_summed_as_numbers_are():
+    n, g, rng = 60, 25, np.random.default_rng(0)
+    n_draws = 16 * SINGLE // (2 * n) + 200
+    halves, numbers = draw_from_halves(rng, n_draws, 1, n, g), np.tile(np.arange(n_draws), 2)
+    sets, z = np.concatenate(halves).reshape(-1, n), rng.normal(size=n)
+    wrong = outside(sets, (sets @ z / g)[:, None] + 0.5 * rng.normal(size=n) > z)
+    found = []
+    for placed in (wrong.astype(np.uint8), wrong.astype(float)):
+        rows = Rows(Strata.single(n, g), 1, products=PairProducts(1, 16), n_blocks=16)
+        rows.add(placed, sets, numbers)
+        found.append(values_of(rows)[0])
+    # In single precision and in double.
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+    assert found[0] != found[1]
