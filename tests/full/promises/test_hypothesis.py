@@ -12,6 +12,8 @@ import pickle
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial, reduce
 from typing import Any
 
@@ -21,6 +23,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
 from tests.core.promises.own_errors import is_own
@@ -427,6 +435,7 @@ SNAPSHOT = json.loads((ROOT / "tests/core/promises/public_names.json").read_text
 
 SMALL = [
     *(None, True, -1, 0, 1, 2, 3, 0.5, -0.5, math.nan, math.inf),
+    *(Fraction(1, 20), Decimal("0.05"), np.float32(0.1)),
     *("x", "", b"x", [], {}, (), [1, [2]]),
 ]
 HUGE = [10**7, 10**30, 10**400, 1e300, -1e300, 1e-320]
@@ -502,17 +511,73 @@ def plain_call(
     answered(lambda: function(**chosen), (name, chosen))
 
 
+class Bare(BaseEstimator):
+    """Declares nothing, and predicts the smallest label."""
+
+    def fit(self, X: Any, y: Any) -> "Bare":
+        self.first_ = np.unique(y)[0]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(len(X), self.first_)
+
+
+def with_large(values: np.ndarray) -> np.ndarray:
+    changed = values.copy()
+    changed.flat[3] = 1e300
+    return changed
+
+
+TIMES = np.arange(1.0, 25)
+RESPONSES: list[Any] = [
+    *(Y + 1, 1 - 2 * Y, Y > 0, np.arange(24) % 3, np.zeros(24), X[:, 0], with_large(X[:, 0])),
+    np.zeros(24, dtype=int),
+    np.where(Y > 0, "case", "control"),
+    np.where(Y > 0, "a\ud800", "b").astype(object),
+    pd.Categorical(np.where(Y > 0, "a", "b"), categories=["b", "a"], ordered=True),
+    pd.Series(Y, index=np.arange(24)[::-1]),
+    [Fraction(each, 2) for each in Y.tolist()],
+    np.array(
+        [(each > 0, time) for time, each in zip(TIMES, Y, strict=True)],
+        dtype=[("event", "?"), ("time", "f8")],
+    ),
+    np.column_stack([TIMES, Y]),
+    pd.to_timedelta(TIMES, unit="D"),
+]
+LEARNERS: list[Any] = [
+    *("majority", "knn:40", "knn:0", "knn:-1", "ridge:1", "ridge:x", "lda:", "nope"),
+    LogisticRegression(solver="nope"),
+    LogisticRegression(C=0),
+    LogisticRegression(l1_ratio=1.0),
+    make_pipeline(StandardScaler(with_mean="x"), LogisticRegression()),
+    KNeighborsClassifier(algorithm="nope"),
+    DummyClassifier(strategy="nope"),
+    Ridge(alpha=Decimal(-1)),
+    Bare(),
+    {"a\ud800": "lda"},
+]
+MISSPELT = ["random_state", "sample_weight", "alternativ", "los", "scorings", "n_job", "max_second"]
+BUDGETS = [7, 40, 399, 1000]
+
 # fmt: off
 OPTIONS: dict[str, list[Any]] = {
     "null_value": [*SMALL, *HUGE, *ARRAYS],
     "alternative": [*SMALL, *ARRAYS, "less", "greater"],
-    "loss": [*SMALL, *ARRAYS[:-1], "zero_one", "log", "squared", "auc", [[0, 1], [2, 0]]],
-    "pos_label": [*SMALL, *ARRAYS],
+    "loss": [*SMALL, *ARRAYS[:-1], "zero_one", "log", "squared", "absolute", "auc", "accuracy",
+        [[0, 1], [2, 0]], np.full((3, 3), -1.0)],
+    "scoring": [*SMALL, *ARRAYS[:-1], "accuracy", "roc_auc", "f1", "recall", "r2", "neg_log_loss",
+        "-accuracy", "neg_root_mean_squared_error", "neg_mean_squared_error"],
+    "pos_label": [*SMALL, *ARRAYS, "case", "control", Fraction(1, 2)],
     "groups": [*ARRAYS, np.arange(24) // 2],
     "backend": [*SMALL, *ARRAYS, "jax"],
-    "y": [*SMALL, *ARRAYS, np.zeros(24, dtype=int), X[:, 0], np.arange(24) < 2],
-    "X": [*SMALL, *ARRAYS, np.zeros((24, 2)), X * 1e200, np.repeat(X[:2], 12, axis=0)],
-    "learner": [*SMALL, *ARRAYS, "majority", "knn:40", "knn:0", "ridge:1", "ridge:x", "lda:"],
+    "y": [*SMALL, *ARRAYS, *RESPONSES, np.arange(24) < 2],
+    "X": [*SMALL, *ARRAYS, np.zeros((24, 2)), X * 1e200, X * 1e-200, with_large(X),
+        np.repeat(X[:2], 12, axis=0), pd.DataFrame(X, columns=["a", "b"])],
+    "learner": [*SMALL, *ARRAYS, *LEARNERS],
+    "learners": [*SMALL, *ARRAYS, *([each, "lda"] for each in LEARNERS)],
+    "n_pairs": [*SMALL, *ARRAYS, *BUDGETS],
+    "max_fits": [*SMALL, *ARRAYS, *BUDGETS],
+    "max_seconds": [None, 1e-3, 0.01, 1e-9, 0, -1, Fraction(1, 100), *ARRAYS],
     "rng": [*SMALL, *ARRAYS],
     "n_jobs": [None, 0, 1.5, "x", *ARRAYS],
     "batch_size": [None, 0, 1.5, 1, 3, "x", *ARRAYS],
@@ -537,8 +602,22 @@ def written_call(data: Any) -> None:
     chosen: Any = data.draw(arguments(given, odd))
     for lost in data.draw(st.lists(st.sampled_from(sorted(given)), max_size=1)):
         del chosen[lost]
-    whole = data.draw(st.sampled_from([chosen] * 9 + odd))
+    whole = data.draw(st.sampled_from([chosen, damaged(data, given)] * 9 + odd))
     answered(lambda: read(whole), (name, whole))
+
+
+def damaged(data: Any, value: Any) -> Any:
+    """One field at any depth is another one."""
+    if isinstance(value, dict | list) and value and data.draw(st.sampled_from([True, True, False])):
+        named = isinstance(value, dict)
+        changed: Any = dict(value) if named else list(value)
+        place = data.draw(
+            st.sampled_from(sorted(changed, key=str) if named else [*range(len(changed))])
+        )
+        changed[place] = damaged(data, changed[place])
+        return changed
+    odd = [*SMALL, [1, "a"], {"float": "x"}, {"a": {}}]
+    return odd[data.draw(st.integers(0, len(odd) - 1))]
 
 
 def read_call(data: Any) -> None:
@@ -556,9 +635,9 @@ def fitted_call(data: Any) -> None:
     cls: Any = TESTS[name]
     made = {"X": X, "y": Y, "learner": "lda"} | ({"other": "knn:3"} if cls.needs.compares else {})
     fit: dict[str, Any] = {"rng": 0, **WORK.get(name, {})}
-    for where, call in ((made, cls.__init__), (fit, cls.fit)):
+    for where, call, most in ((made, cls.__init__, 2), (fit, cls.fit, 1)):
         named = sorted(set(inspect.signature(call).parameters) - {"self", "progress"})
-        for option in data.draw(st.lists(st.sampled_from(named), max_size=1)):
+        for option in data.draw(st.lists(st.sampled_from(named), max_size=most, unique=True)):
             odd = OPTIONS.get("learner" if option == "other" else option, [*SMALL, *ARRAYS])
             where[option] = odd[data.draw(st.integers(0, len(odd) - 1))]
     result = answered(lambda: cls(**made).fit(**fit), (name, made, fit))
@@ -591,7 +670,7 @@ def compared_call(data: Any) -> None:
         given["n_permutations"] = 5
     function: Any = getattr(uv, name)
     skipped = {"progress", "n_jobs"}
-    known = sorted(set(inspect.signature(function).parameters) - skipped)
+    known = sorted({*inspect.signature(function).parameters, *MISSPELT} - skipped)
     for option in data.draw(st.lists(st.sampled_from(known), max_size=2, unique=True)):
         odd = OPTIONS.get(option, [*SMALL, *ARRAYS])
         given[option] = odd[data.draw(st.integers(0, len(odd) - 1))]
@@ -605,6 +684,26 @@ def compared_call(data: Any) -> None:
             check_result(result, given)
     elif name == "evaluate":
         assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def predicted_call(data: Any) -> None:
+    """Rules by their predictions, judged by some test."""
+    given: dict[str, Any] = {"y": Y, "a": Y[::-1], "b": X[:, 0], "loss": "zero_one"}
+    odd = {**OPTIONS, "a": OPTIONS["y"], "b": [Y, *RESPONSES, np.abs(X[:, 0]) % 1]}
+    for option in data.draw(st.lists(st.sampled_from(["pos_label", *given]), max_size=3)):
+        given[option] = odd[option][data.draw(st.integers(0, len(odd[option]) - 1))]
+    rules, test = (
+        {name: given.pop(name) for name in "ab"},
+        data.draw(st.sampled_from(sorted(TESTS))),
+    )
+
+    def judged() -> Any:
+        losses = uv.Losses.from_predictions(predictions=rules, **given)
+        return uv.compare_losses(losses, [test])
+
+    found = answered(judged, (test, rules, given))
+    for result in found.results.values() if found else ():
+        check_result(result, (test, rules, given))
 
 
 @pytest.fixture
@@ -665,6 +764,12 @@ def test_tests(data):
 @given(st.data())
 def test_comparisons(data):
     compared_call(data)
+
+
+@tried(100)
+@given(st.data())
+def test_rules(data):
+    predicted_call(data)
 
 
 @pytest.mark.usefixtures("no_hooks")

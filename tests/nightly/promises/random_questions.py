@@ -22,7 +22,6 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import ucvtest as uv
 from tests.core.promises.own_errors import is_own
-from tests.nightly.promises.random_calls import Draw
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.fields import quiet_interval
@@ -103,6 +102,20 @@ OWN_MOMENTS: list[Any] = [
         lambda y, p: np.stack([y - p], axis=-1), lambda means: abs(means[0]), "bias"
     ),
 ]
+
+
+class Draw:
+    """What one call draws."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.rng = np.random.default_rng([seed, number])
+
+    def one(self, values: list[Any]) -> Any:
+        return values[int(self.rng.integers(len(values)))]
+
+    def seldom(self, values: list[Any], usual: Any) -> Any:
+        """Nearly always what is usual, so that many draws together are mostly valid."""
+        return self.one(values) if self.rng.random() < 0.06 else usual
 
 
 class Answer(NamedTuple):
