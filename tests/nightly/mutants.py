@@ -164,19 +164,24 @@ MUTANTS = [
     ),
     _mutant(
         *("slope of Matthews' correlation", "metrics/confusion.py"),
-        *("(true[:, None] / a + predicted / b)", "(true[:, None] / b + predicted / a)", *METRICS),
+        *("(true[down] / a + predicted[across] / b)", "(true[down] / b + predicted[across] / a)"),
+        *METRICS,
     ),
     _mutant(
         *("gradient of weighted averages", "metrics/confusion.py"),
-        *("(counted * (values - value) / total)", "(counted * (values - value))", *METRICS),
+        *(
+            "(counted * (values - value[..., None]), total)",
+            "(counted * (values - value[..., None]), 1.0)",
+        ),
+        *METRICS,
     ),
     _mutant(
         *("gradient by an imaginary step", "metrics/moments.py"),
         *("np.imag(moved) / steps", "np.imag(moved) / (2 * steps)", *METRICS),
     ),
     _mutant(
-        *("variance of many pairs", "methods/classical/many_pairs.py"),
-        *("differences.var(axis=1, ddof=1)", "differences.var(axis=1)"),
+        *("standard error of many pairs", "methods/classical/many_pairs.py"),
+        *("variance + 0.0", "2.0 * variance"),
         "comparison/test_many_learners.py",
     ),
     _mutant(
@@ -192,8 +197,8 @@ MUTANTS = [
         *("df=clusters.n_groups - 1.0", "df=float(clusters.n_groups)", *CLUSTERS),
     ),
     _mutant(
-        *("variance of means of clusters", "methods/classical/fixed_rules.py"),
-        *("of_each.var(ddof=1)) / clusters.n_groups", "of_each.var()) / clusters.n_groups"),
+        *("variance of means of clusters", "stats/influence.py"),
+        *("(values - means[:, None]) / values.shape[1]", "values / values.shape[1]"),
         *CLUSTERS,
     ),
     _mutant(
