@@ -224,14 +224,6 @@ def test_every_test(name):
         drawn(lambda ax, kind=kind: shown.plot(ax, kind=kind))
 
 
-def test_a_comparison_of_hostile_learners():
-    learners = dict(zip(HOSTILE[:3], ("lda", "knn:3", "majority"), strict=True))
-    tests = {HOSTILE[4]: "naive_t", HOSTILE[5]: "corrected_t"}
-    comparison = uv.compare(X, CLASSES, learners, tests, rng=0)
-    check_summary(comparison.summary(), HOSTILE[:3])
-    drawn(comparison.plot)
-
-
 def test_a_selection_of_hostile_learners():
     chosen = uv.select_model(X, CLASSES, ["lda", "knn:1"], rng=0, n_permutations=9)
     hostile = tuple(SimpleNamespace(name=name) for name in HOSTILE[:2])

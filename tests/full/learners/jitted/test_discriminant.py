@@ -5,7 +5,6 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import NearestCentroid
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer, evaluate, learning_sets
@@ -29,19 +28,6 @@ def test_nearest_centroid_is_the_difference_of_squared_distances():
         expected[row] = np.where(members, np.nan, first - second)
     found = evaluate(sample, "nearest_centroid", "score", learning).values
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-    labels = evaluate(sample, NearestCentroid(), "label", learning).values
-    np.testing.assert_array_equal(
-        evaluate(sample, "nearest_centroid", "label", learning).values, labels
-    )
-
-
-def test_nearest_centroid_gives_ties_to_the_first_class_and_counts_them():
-    X = np.array([[-1.0], [1.0], [-1.0], [1.0], [0.0], [0.0]])
-    sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
-    learning = np.array([[1, 1, 1, 1, 0, 0]], dtype=bool)
-    found = evaluate(sample, "nearest_centroid", "label", learning)
-    np.testing.assert_array_equal(found.values[0, 4:], [0.0, 0.0])
-    assert found.ties == {"score_ties": 2}
 
 
 def test_units_of_the_features_do_not_matter():

@@ -81,15 +81,6 @@ def test_learning_sets_of_different_sizes(make, penalize_intercept):
         np.testing.assert_array_equal(np.array(alone), found)
 
 
-def test_fitted_values_of_one_half_are_the_first_class():
-    X = np.array([[-1.0], [-1.0], [1.0], [1.0], [0.0]])
-    sample = make_sample(X, np.array([0, 1, 0, 1, 1]), as_classes=True)
-    learning = np.array([[1, 1, 1, 1, 0]], dtype=bool)
-    found = evaluate(sample, ridge(1.0), "label", learning)
-    assert found.values[0, 4] == 0.0
-    assert found.ties == {"score_ties": 1}
-
-
 def test_a_penalty_too_small_to_help_names_split_and_remedy():
     with pytest.raises(
         ValueError, match=r"predicts nan on split 0 .* raise lam, or bring the feat"
