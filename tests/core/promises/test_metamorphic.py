@@ -698,12 +698,6 @@ def test_formulas_match_rows_too() -> None:
         )
 
 
-def test_splits_are_places_and_names_are_refused() -> None:
-    rows = with_names(FEATURES), with_names(LABELS)
-    splits = [(rows[1].index[:12], rows[1].index[12:])]
-    refusal(lambda: uv.HoldOutTest(*rows, *BUILT_IN.values(), design=splits))
-
-
 def test_comparisons_in_other_units() -> None:
     before = findings_of(compared(AMOUNTS, OF_NUMBERS, ["corrected_t", "hold_out"]))
     found = compared(1000 * AMOUNTS + 5000, OF_NUMBERS, ["corrected_t", "hold_out"])

@@ -15,7 +15,6 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -270,17 +269,8 @@ def test_only_ratios_of_weights_count_in_the_loss(unit):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: uv.CorrectedTTest(X, Y, KNeighborsClassifier(), weights=WEIGHTS), "in fitting"),
         (lambda: uv.CorrectedTTest(X, Y, of_constant, weights=WEIGHTS), "argument sample_weight"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, backend="jax"), "without weights"),
-        (
-            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, metric="f1"),
-            "'f1' is not such a mean",
-        ),
-        (
-            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"),
-            "'f1' is not such a mean",
-        ),
         (
             lambda: uv.CorrectedTTest(pd.DataFrame(X), Y, NB, weights=pd.Series(WEIGHTS)[::-1]),
             "the same index in another order",

@@ -55,25 +55,6 @@ def test_tables_and_files(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("correct", "options", "message"),
-    [
-        ({"a": [[1, 0], [0, 1]]}, {}, "must have one dimension"),
-        ({"id": [1, 0]}, {"groups": "id"}, "correct has no column except groups"),
-        ({"a": [1, 0]}, {"groups": [1]}, "groups must name a group for each of 2 rows"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(correct, options, message):
-    with pytest.raises(ValueError, match=message):
-        uv.Losses.from_correct(correct, **options)
-
-
-def test_rows_with_other_names_are_refused():
-    one = pd.Series([1, 0], index=["x", "y"])
-    with pytest.raises(ValueError, match="rows are matched by position"):
-        uv.Losses.from_correct({"a": one, "b": one[::-1]})
-
-
 def test_scores_of_zeros_and_ones_are_marks():
     made = uv.Losses.from_predictions
     for column, marks in ((RIGHT, True), ([1, 0.5, 0], False), ([1, 2], False), ([1, 1], False)):

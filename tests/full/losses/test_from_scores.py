@@ -124,7 +124,6 @@ def test_frames_are_taken_and_one_learner_has_an_interval():
         ({"scores": {"a": [[1.0]]}}, r"got shape \(1, 1\): use .ravel\(\) of an array"),
         ({"scores": {"a": []}}, "must contain one score for each split"),
         ({"n_learn": 18, "n_test": 4}, "n_test=4 of 22 .* which have 5 or 6: correct n_learn"),
-        ({"n_learn": 1, "n_test": 1}, "is not a fold of 4, which have 0 or 1"),
         ({"n_folds": 2}, "n_folds=2 does not match 4 scores .*design='repeated_kfold' for sev"),
         ({"greater_is_better": "yes"}, "greater_is_better must be True or False, got 'yes'"),
         ({"n_learn": 10**10}, "needs too much memory: divide both by the same number"),

@@ -310,8 +310,6 @@ def test_a_ratio_is_planned_on_the_log_scale():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": [3]}, "n must be at least 40 here"),
-        ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y does not apply here"),
         ((sampler, None, "lda"), {"width": 0.1, "n_pilots": "x"}, "n_pilots must be an integer"),
         ((sampler, None, "lda", "knn:1"), {"ratio": 0.9, "loss": "squared"}, "a simulator plans"),
     ],

@@ -60,23 +60,6 @@ def test_a_bin_is_the_precision_of_predicting_it(data):
         np.testing.assert_allclose((band.low[k], band.high[k]), ends, atol=2e-8)
 
 
-def test_accuracy_like_points_are_plus_four(data):
-    """At one half the net benefit is TP - FP, a mean whose interval others have computed."""
-    y, first, _ = data
-    band = uv.curves.decision(y, {"a": first}, thresholds=[0.5]).band("a")
-    flagged = first >= 0.5
-    values = np.where(flagged, np.where(y == 1, 1.0, -1.0), 0.0)
-    longer = np.concatenate([values, [1, -1, 0, 0]])
-    half = stats.t.ppf(0.975, N - 1) * np.sqrt(
-        (N**2 * values.var(ddof=1) / N + N * (values.mean() - longer.mean()) ** 2)
-        + ((longer[N:] - longer.mean()) ** 2).sum()
-    )
-    ends = longer.mean() - half / (N + 4), longer.mean() + half / (N + 4)
-    np.testing.assert_allclose((band.low[0], band.high[0]), ends, atol=1e-12)
-    # Of one point alone both intervals are the same.
-    assert (band.low_all[0], band.high_all[0]) == (band.low[0], band.high[0])
-
-
 def test_clusters_of_one_row_are_none(data):
     y, first, second = data
     for make in (uv.curves.roc, uv.curves.precision_recall, uv.curves.decision):

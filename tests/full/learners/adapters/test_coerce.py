@@ -57,16 +57,9 @@ class OnlyFit:
         return self
 
 
-@pytest.mark.parametrize(
-    ("learner", "message"),
-    [
-        (OnlyFit(), "OnlyFit has fit but no get_params.*or pass a callable"),
-        (["lda"], r"must be a scikit-learn estimator, .*, got \['lda'\]"),
-    ],
-)
-def test_what_is_no_learner_is_refused(learner, message):
-    with pytest.raises(ValueError, match=f"^learner {message}"):
-        as_learner(learner)
+def test_what_is_no_learner_is_refused():
+    with pytest.raises(ValueError, match=r"^learner OnlyFit has fit but no get_params"):
+        as_learner(OnlyFit())
 
 
 def test_objects_become_learners():

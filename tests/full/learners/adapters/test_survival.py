@@ -6,7 +6,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.support.samples import breast_cancer, learning_sets, patients
+from tests.support.samples import learning_sets, patients
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.survival import for_survival
@@ -98,7 +98,6 @@ def test_signs_and_steps_of_an_estimator():
 @pytest.mark.parametrize(
     ("learner", "times", "message"),
     [
-        ("ridge:1.0", (), "learner ridge:1.0 does not learn survival times: use 'cox'"),
         (LinearRegression(), (), "is a regressor and does not learn survival times"),
         (make_pipeline(StandardScaler(), LinearRegression()), TIMES, "is a regressor and does"),
     ],
@@ -106,12 +105,6 @@ def test_signs_and_steps_of_an_estimator():
 def test_learners_of_numbers_are_refused(learner, times, message):
     with pytest.raises(ValueError, match=message):
         predicted(patients(30), learner, learning_sets(patients(30), 15, 2), times)
-
-
-def test_learners_of_survival_are_refused_elsewhere():
-    for learner in (first_column, Steps()):
-        with pytest.raises(ValueError, match="needs survival times and a metric of them"):
-            for_survival(as_learner(learner), ()).check(breast_cancer(30), "label", 15)
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
