@@ -157,7 +157,9 @@ def test_labels_that_leave_no_scatter_follow_the_rule_for_singular_sets(name):
     assert np.isfinite(scores.values).all()
 
 
-@pytest.mark.parametrize("name", ["lda", "ridge:0.7", "wide ridge:0.7", "kernel_ridge:0.5"])
+@pytest.mark.parametrize(
+    "name", ["lda", "ridge:0.7", "wide ridge:0.7", "kernel_ridge:0.5", "knn:3"]
+)
 def test_scores_do_not_depend_on_how_many_labelings_there_are(name):
     sample = wide() if name.startswith("wide") else breast_cancer(60, 3)
     learner = as_learner(name.removeprefix("wide "))
@@ -224,26 +226,6 @@ def test_translated_and_other_estimators_are_fitted_as_by_scikit_learn(name, mak
     np.testing.assert_array_equal(found.values, expected)
     if name == "knn" and make is grid:
         assert found.ties["sklearn_fits"] > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("lda", LinearDiscriminantAnalysis()),
-        ("ridge:2.0", Ridge(2.0)),
-        ("knn:3", KNeighborsClassifier(3)),
-    ],
-)
-def test_batches_of_labelings_equal_scikit_learn(name, expected):
-    sample, learner = breast_cancer(90, 3), as_learner(name)
-    labels = np.repeat(permuted(sample, 9), 150, axis=0)
-    output = "label" if name == "knn:3" else "score"
-    found = Evaluator(sample, learner, output).predict_labelings(labels, np.arange(1350)).values
-    for row in range(0, 1350, 150):
-        fitted = expected.fit(sample.matrix, labels[row])
-        method = "decision_function" if name == "lda" else "predict"
-        predicted = getattr(fitted, method)(sample.matrix)
-        np.testing.assert_allclose(found[row : row + 150], np.tile(predicted, (150, 1)))
 
 
 def test_an_arbitrary_learner_is_shared_out_and_named_when_it_fails():

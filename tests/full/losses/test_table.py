@@ -3,13 +3,11 @@ import pickle
 import zipfile
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -83,43 +81,6 @@ def test_losses_of_classifiers_are_those_of_an_explicit_loop(cancer, name, loss)
     np.testing.assert_allclose(found.array, expected, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(found.means, np.nanmean(expected, axis=2), rtol=1e-12)
     assert found.n_fits == 20
-
-
-@pytest.mark.parametrize(("name", "loss"), [("squared", squared), ("absolute", absolute)])
-def test_losses_of_regressions_are_those_of_an_explicit_loop(diabetes, name, loss):
-    X, y = diabetes
-    learners = [Ridge(1.0), LinearRegression()]
-    found = uv.evaluate(learners, X, y, uv.designs.RandomSplits(4), name, rng=0, backend="sklearn")
-    expected = by_hand(learners, X, y, splits_of(found.design), loss)
-    np.testing.assert_allclose(found.array, expected, rtol=1e-12)
-
-
-def test_aucs_are_those_of_an_explicit_loop(cancer):
-    X, y = cancer
-    # Three neighbours have four scores, and so many ties.
-    learners = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier(3)}
-    found = uv.evaluate(learners, X, y, uv.designs.KFold(4), "auc", rng=0, backend="sklearn")
-    for row, learner in zip(found.means, learners.values(), strict=True):
-        expected = [
-            roc_auc_score(y[tested], learner.fit(X[a], y[a]).predict_proba(X[tested])[:, 1])
-            for a, tested in splits_of(found.design)
-        ]
-        np.testing.assert_allclose(row, expected, rtol=1e-12)
-
-
-def test_losses_do_not_depend_on_batches_or_workers(cancer):
-    # One feature at random in each node: another seed is another tree.
-    learners = {"lda": "lda", "knn": "knn:3", "tree": DecisionTreeClassifier(max_features=1)}
-    with joblib.parallel_config("threading"):
-        one, *others = (
-            uv.evaluate(learners, *cancer, uv.designs.RandomSplits(7), rng=1, **more)
-            for more in ({}, {"batch_size": 3}, {"n_jobs": 2})
-        )
-    for other in others:
-        np.testing.assert_array_equal(one.values, other.values)
-        np.testing.assert_array_equal(one.means, other.means)
-        assert one.design == other.design
-        assert one.diagnostics == other.diagnostics
 
 
 def test_batches_are_bounded_whatever_is_asked_for(cancer, monkeypatch):
@@ -328,7 +289,6 @@ def scikit_learns(**changes):
         ({"test_score": np.ones(3)}, {}, "has 3 scores for 2 splits"),
         ({}, {"score": "neg_mean_squared_error"}, "from 0.5 to 1, which are impossible for neg_"),
         ({"test_score": np.array([-1, 0.5])}, {}, "which are impossible for accuracy"),
-        ({}, {"n_obs": 3}, "must contain row numbers from 0 to 2"),
     ],
 )
 def test_what_scikit_learn_did_not_return_is_refused(changes, options, message):
@@ -383,7 +343,6 @@ def stored():
     [
         ({"format": "else"}, "is not a table of losses written by Losses.to_dict"),
         ({"n_obs": 2}, "must contain row numbers from 0 to 1"),
-        ({"learning": [[0, 1], [-1]]}, "must contain row numbers"),
         ({"learning": [[0, 1]]}, "data contains no table of losses that can be used"),
         ({"testing": [[1], [0]]}, "tests observations that it learns from"),
         ({"means": None}, "means are missing"),
