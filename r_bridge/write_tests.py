@@ -55,10 +55,9 @@ def written(tests: Tests = TESTS) -> dict[Path, str]:
     between_marks(PACKAGE / "R" / "tests.R", "#", specifications(tests))
     between_marks(PACKAGE / "NAMESPACE", "#", exports(tests))
     together = [cls for cls in tests.values() if page_of(cls) == TOGETHER]
-    generics = [f"{cls.r_function}(x, \\dots)" for cls in together]
     names = (f"\\alias{{{cls.r_function}}}" for cls in together)
     between_marks(TOGETHER, "% aliases,", names)
-    between_marks(TOGETHER, "% usage,", iter([*generics, "", usage(TESTS["corrected_t"])]))
+    between_marks(TOGETHER, "% usage,", iter([usage(TESTS["corrected_t"])]))
     between_marks(TOGETHER, "% described,", map(described, together))
     for cls in tests.values():
         if cls not in together:

@@ -25,10 +25,7 @@ split_predictor <- function(learn, x, y) {
       y <- if (is.factor(y)) factor(levels(y)[response], levels = levels(y)) else response
     value <- with_seed(seed, learn(x[learning, , drop = FALSE], y[learning],
                                    x[testing, , drop = FALSE], structure(output, times = times)))
-    if (length(times) > 1L && is.matrix(value)) return(value)
-    if (is.factor(y) && nlevels(y) > 2L && output %in% c("probability", "score"))
-      return(columns_in_order(value, levels(y)))
-    prediction_vector(value)
+    predictions_for_python(value, output, times, if (is.factor(y) && nlevels(y) > 2L) levels(y))
   })
 }
 

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 def arguments_of(values: Any) -> dict[str, Any]:
     """A named R list as keyword arguments, each read by its name; all else are single values."""
     named = parts(values)
+    # Learners look at it.
     response = response_of(named["y"]) if "y" in named else None
     read: dict[str, Any] = {}
     for name, value in named.items():
-        if name == "y":
+        if is_null(value):
+            read[name] = None
+        elif name == "y":
             read[name] = response
         elif name in ("learner", "other"):
             read[name] = learner_of(value, response)
@@ -68,19 +71,14 @@ def _scoring(scoring: Any) -> Any:
     return make_scorer(RFunctionScore(name[0], function))
 
 
-def _correction(name: Any) -> str | None:
+def _correction(name: Any) -> str:
     """The correction by its name in Python."""
-    return None if is_null(name) else CORRECTIONS.get(name[0], name[0])
+    return CORRECTIONS.get(name[0], name[0])
 
 
 def _metric(metric: Any) -> Any:
     """The name of a metric, or several of them."""
-    return scalar("metric", metric) if is_null(metric) or len(metric) == 1 else list(metric)
-
-
-def _each_row(values: Any) -> Any:
-    """A label or a number for each row, or None."""
-    return None if is_null(values) else vector(values)
+    return scalar("metric", metric) if len(metric) == 1 else list(metric)
 
 
 def _numbers(name: str, values: Any) -> Any:
@@ -185,8 +183,6 @@ def learners_of(learners: Any, response: Any) -> Any:
 
 def tests_of(tests: Any) -> Any:
     """One text, or tests with options, as R lists them: a mapping where all have labels."""
-    if is_null(tests):
-        return None
     if tests.typeof == TEXT:
         return tests[0]
     specs = [uv.TestSpec.of(name[0], arguments_of(options)) for name, options in tests]
@@ -211,31 +207,26 @@ def restored(text: Any) -> Any:
     return kinds.get(data["format"], uv.TestResult).from_dict(data)
 
 
-def _several(values: Any) -> Any:
-    """None, or a list."""
-    return None if is_null(values) else list(values)
-
-
 READERS: dict[str, Callable[[Any], Any]] = {
     "X": features_of,
-    "base": _several,
+    "base": list,
     "blocks": vectors_of,
-    "complexity": _several,
+    "complexity": list,
     "correct": vectors_of,
     "correction": _correction,
-    "criteria": _several,
+    "criteria": list,
     "design": _design,
     "environment": arguments_of,
-    "fold": _each_row,
+    "fold": vector,
     "fold_scores": vectors_of,
-    "groups": _each_row,
+    "groups": vector,
     "learning": matrix,
     "loss": loss_of,
     "losses": restored,
     "metric": _metric,
     "predictions": vectors_of,
     "result": restored,
-    "sample_weight": _each_row,
+    "sample_weight": vector,
     "scoring": _scoring,
     "tested": response_of,
     "testing": matrix,

@@ -34,7 +34,6 @@ advise.default <- function(n, n_fits = 10000, loss = NULL, learners = 2,
                            goal = c("interval", "test"), about = c("learner", "rules"),
                            metric = NULL, ...) {
   refuse_unknown(...)
-  refuse_both(loss, metric)
   if (!is.null(metric)) metric <- as_metric(metric, NULL)
   goal <- one_of(goal, c("interval", "test"), "goal")
   about <- one_of(about, c("learner", "rules"), "about")

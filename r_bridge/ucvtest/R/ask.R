@@ -7,7 +7,8 @@ readers <- list(
   alternative = function(value, size)
     sub(".", "-", one_of(value, c("two.sided", "less", "greater"), "alternative"), fixed = TRUE),
   baseline = function(value, size) by_place(value, "baseline", size$learners),
-  checkpoint = function(value, size) as_file(value),
+  # Python knows R's working directory, and not what R means by "~".
+  checkpoint = function(value, size) if (is_text(value)) normalizePath(value, mustWork = FALSE) else value,
   conf.level = function(value, size) refuse_level(value, "conf.level"),
   correction = function(value, size) as_correction(value),
   design = function(value, size) as_design(value, size$obs),

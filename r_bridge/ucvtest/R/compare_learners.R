@@ -14,9 +14,6 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   refuse_unknown(...)
   refuse_results(environment(), "learners")
   refuse_lacking(y = the_response, learners = "name two or more, such as c(\"lda\", \"knn:5\")")
-  if (length(learners) < 2L)
-    stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
-              "use ustat_test() or another test for the error of one")
   fields <- ask_of_data("compare")
   new_comparison(fields, !is.null(metric), conf.level)
 }
@@ -40,7 +37,6 @@ best_set <- function(comparison, alpha = 0.05, test = NULL) {
   refuse_lacking(comparison = "what compare_learners() returned")
   if (!inherits(comparison, "ucvtest_comparison"))
     stop_user("'comparison' must be what compare_learners() returned")
-  refuse_level(alpha, "alpha")
   as.character(call_python(".best_set", result = about(comparison)$json, alpha = alpha, test = test))
 }
 
@@ -66,14 +62,6 @@ named_learners <- function(learners, sample, written = NULL) {
   if (anyDuplicated(names))
     stop_user("'learners' has several called '", names[duplicated(names)][1L], "': name them")
   structure(read, names = names)
-}
-
-# Python knows R's working directory, and not what R means by "~".
-as_file <- function(path) {
-  if (is.null(path)) return(NULL)
-  if (!is_text(path))
-    stop_user("'checkpoint' must be the name of a folder, got ", describe(path))
-  normalizePath(path, mustWork = FALSE)
 }
 
 # Objects that are lists, and one learner each.

@@ -16,9 +16,6 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
   answer <- response(y, positive, metric, scoring)
   refuse_other_rows(list(x = x, y = y, groups = groups, weights = weights))
   features <- feature_matrix(x)
-  if (nrow(features) != NROW(y))
-    stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
-              NROW(y), " responses")
   # NumPy takes R's NA for an invalid number.
   features[is.na(features)] <- NaN
   attr(features, "variables") <- or_else(source$variables, plain_variables(x))

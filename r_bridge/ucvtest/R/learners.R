@@ -403,10 +403,7 @@ in_session <- function(name, learn, sample) {
     # A worker takes rows of them by the methods of that package alone.
     if (is_survival(y)) loadNamespace("survival")
     value <- with_seed(seed, learn(learning, testing, y, structure(output, times = times)))
-    if (length(times) > 1L && is.matrix(value)) return(value)
-    if (length(several) && output %in% c("probability", "score"))
-      return(columns_in_order(value, several))
-    value <- prediction_vector(value)
+    value <- predictions_for_python(value, output, times, several)
     if (output == "label" && is.numeric(y)) as_numeric_labels(value, y, sample$as_factor) else value
   }
   # What a function of the user's own returns may be about either class.

@@ -14,10 +14,8 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                       list(groups = groups, weights = weights, fold = fold)),
                     numbered = c("y", "predictions"))
   predictions <- named_columns(predictions, "predictions")
-  if (is_survival(y) && !is.null(metric)) {
-    refuse_both(loss, metric)
-    return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
-  }
+  if (is_survival(y) && !is.null(metric))
+    return(losses_of_times(y, predictions, name, loss, metric, groups, positive, weights, fold))
   answer <- if (!identical(loss, "score")) response(y, positive)
   found_loss <- loss_of(loss, metric, y, answer)
   loss <- found_loss$name
@@ -63,7 +61,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
 in_one <- function(...) if (length(c(...))) paste(c(...), collapse = " ")
 
 # Risks of survival times: a column for each rule, or in a list a matrix with a column for each time.
-losses_of_times <- function(y, predictions, name, metric, groups, positive, weights, fold) {
+losses_of_times <- function(y, predictions, name, loss, metric, groups, positive, weights, fold) {
   times <- survival_times(y)
   n_obs <- length(times$time)
   predictions <- as_scores(predictions, metric)
@@ -75,7 +73,7 @@ losses_of_times <- function(y, predictions, name, metric, groups, positive, weig
     if (is.null(colnames(each))) unname(columns) else columns
   })
   fields <- call_python("Losses.from_predictions", y = times, predictions = risks,
-                        metric = as_metric(metric, NULL), pos_label = positive,
+                        loss = loss, metric = as_metric(metric, NULL), pos_label = positive,
                         groups = as_labels(groups, n_obs, "groups"),
                         fold = as_labels(fold, n_obs, "fold"))
   new_losses(fields, name)
@@ -266,9 +264,5 @@ named_columns <- function(columns, argument) {
   if (!is.list(columns) || !length(columns) || is.null(names) || !all(nzchar(names)))
     stop_user("'", argument, "' must be a data frame or a list with a name for each learner, such ",
               "as data.frame(a = , b = ), got ", describe(columns))
-  sizes <- vapply(columns, NROW, 1L)
-  if (length(unique(sizes)) > 1L)
-    stop_user("'", argument, "' has columns of different lengths: ",
-              paste(names, sizes, collapse = ", "))
   as.list(columns)
 }

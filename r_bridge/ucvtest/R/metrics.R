@@ -52,17 +52,10 @@ refuse_no_order <- function(labels)
 with_order <- function(values, y, metric)
   if (is_by_order(metric) && is.ordered(y)) structure(values, order = levels(y)) else values
 
-# What is asked for, as the argument that Python has for it.
-loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
-  if (is.null(metric)) return(list(loss = as_loss(loss, y)))
-  refuse_both(loss, metric)
-  list(metric = as_metric(metric, labels, several, y))
-}
-
-refuse_both <- function(loss, metric) {
-  if (!is.null(loss) && !is.null(metric))
-    stop_user("'loss' and 'metric' exclude each other: give one of them")
-}
+# What is asked for, as Python takes it; of both it says that they exclude each other.
+loss_or_metric <- function(loss, metric, y, labels, several = FALSE)
+  c(if (is.null(metric) || !is.null(loss)) list(loss = as_loss(loss, y)),
+    if (!is.null(metric)) list(metric = as_metric(metric, labels, several, y)))
 
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.

@@ -152,7 +152,14 @@ columns_in_order <- function(table, classes) {
   structure(as.matrix(table)[, classes, drop = FALSE], dimnames = NULL)
 }
 
-# Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.
+# Predictions as Python reads them; of `several` classes, or times, a column for each.
+predictions_for_python <- function(value, output, times, several) {
+  if (length(times) > 1L && is.matrix(value)) value
+  else if (length(several) && output %in% c("probability", "score")) columns_in_order(value, several)
+  else prediction_vector(value)
+}
+
+# Labels as text, numbers as numbers, anything else as it is.
 prediction_vector <- function(value) {
   if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
   if (is.character(value) || is.numeric(value)) as.vector(value) else value

@@ -99,7 +99,7 @@ test_that("loss, seed and formula reach it, and its parts are data frames", {
 test_that("what cannot be compared is refused", {
   skip_without_python()
   expect_refused(
-    compared("lda") ~ "a comparison needs two: use ustat_test\\(\\) or another",
+    compared("lda") ~ "a comparison needs two: use a test of one learner, such as ustat_test\\(\\)",
     compared(tests = "t") ~ "test 't' is unknown",
     compared(tests = list(list("corrected_t", folds = 3))) ~ "has no option 'folds'",
     compared(tests = list(list(design = 3))) ~ "'tests' must contain names of tests",
@@ -107,7 +107,7 @@ test_that("what cannot be compared is refused", {
     compared(corection = "holm") ~ "unknown argument 'corection'",
     compared(correction = "bh") ~ "'correction' must be one of \"holm\", .*got \"bh\": did you mean \"BH\"\\?",
     compared(correction = c("BH", "BY")) ~ "got c\\(\"BH\", \"BY\"\\)",
-    compared(checkpoint = 3) ~ "'checkpoint' must be the name of a folder",
+    compared(checkpoint = 3) ~ "checkpoint must be the name of a folder",
     compare_learners(two[1:2], two$Species) ~ "'learners' is missing: name two or more, such as c\\(\"lda\"")
 })
 

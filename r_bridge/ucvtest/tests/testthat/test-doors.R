@@ -67,7 +67,7 @@ test_that("predictions and scores that cannot be used are refused", {
   run <- function(design) corrected_t_test(two[1:2], two$Species, "lda", design = design)
   expect_refused(
     prediction_losses(two$Species, two$Species) ~ "must be a data frame or a list with a name",
-    score_losses(list(a = 1:3, b = 1:4), 8, 2) ~ "columns of different lengths: a 3, b 4",
+    score_losses(list(a = 1:3, b = 1:4), 8, 2) ~ "scores\\$b has 4 scores, but 3 are needed",
     score_losses(data.frame(a = factor(c(.9, .8))), 8, 4) ~ "'scores\\$a' is a factor: make numbers of it",
     score_losses(data.frame(a = c("0.9", "0.8")), 8, 4) ~ "'scores\\$a' is text: make numbers of it by as.numeric",
     run(list(1:60, 20:90)) ~ "look like learning sets",

@@ -7,7 +7,6 @@ test_that("arguments are checked before Python starts", {
     ustat_test(x) ~ "^'y' is missing: give the response, or a formula and data",
     ustat_test(x, y) ~ "^'learner' is missing: name one, such as \"lda\"",
     ustat_test(Species ~ ., data) ~ "^'learner' is missing: name one, such as \"lda\"",
-    ustat_test(x, y[-1], "lda") ~ "'x' and 'y' must have the same length, got 60 rows and 59 responses",
     ustat_test(x[, 1], y, "lda") ~ "^'x' must be .*, got numeric of length 60: use cbind\\(x\\) for a single",
     ustat_test(x, y, "lda", conf.level = 95) ~ "'conf.level' must be a number between 0 and 1, such as 0.95",
     ustat_test(x, y, "lda", alternative = "both") ~ "'alternative' must be one of \"two.sided\", \"less\",",
@@ -138,6 +137,7 @@ test_that("errors of Python are classed conditions with the user's call", {
   expect_equal(conditionCall(error), quote(ustat_test(x, y, "lda", learn_size = 0L)))
   whole <- "60 different whole numbers .*: pass loss = \"squared\" .* loss = \"zero_one\" if they are labels, or factor\\(y\\)"
   expect_refused(
+    ustat_test(x, y[-1], "lda") ~ "^x and y must have the same length, got 60 rows and 59 responses",
     ustat_test(x, y, "lda", learn_size = 0L) ~ "^learn_size ",
     ustat_test(x, y, "lda", n_pairs = 2.5) ~ "^n_pairs ",
     ustat_test(x, y, "lda", max_fits = NA) ~ "max_fits must not be NA: use NULL for the default",

@@ -155,7 +155,7 @@ test_that("a test that was broken off goes on from its folder", {
   expect_match(message_of(run(checkpoint = folder)), "power cut")
   limit <- 1000
   expect_equal(run(checkpoint = folder), run())
-  expect_match(message_of(run(checkpoint = 3)), "'checkpoint' must be the name of a folder")
+  expect_match(message_of(run(checkpoint = 3)), "checkpoint must be the name of a folder")
 })
 
 test_that("designs, sizes by class and synonyms reach Python", {

@@ -62,7 +62,7 @@ test_that("what a metric cannot be is refused in words of R", {
     of(loss = "acuracy") ~ "did you mean 'accuracy', which stands for 'zero_one'",
     of(loss = "f1") ~ sprintf(no_mean, "f1"),
     of(loss = "sens") ~ sprintf(no_mean, "sens"),
-    of(metric = "f1", loss = "zero_one") ~ "'loss' and 'metric' exclude each other",
+    of(metric = "f1", loss = "zero_one") ~ "exclude each other",
     of(metric = "r2") ~ "metric = \"r2\" needs numbers, but y contains labels",
     of(metric = "rsq") ~ "the squared correlation: use \"pearson\"",
     of(metric = mean) ~ "'metric' must be the name of a metric, .* as 'scoring'",
