@@ -117,8 +117,6 @@ def specifications(tests: Tests) -> Iterator[str]:
                 arguments.append(f"{name} = alist({_listed(own)})")
         if lacking := without(cls):
             arguments.append(f"without = c({', '.join(map(_in_r, lacking))})")
-        if cls.needs.learners == "two":
-            arguments.append("needs_other = TRUE")
         end = ")" if cls is [*tests.values()][-1] else ","
         yield _folded(f"  {cls.r_function} = test_spec({', '.join(arguments)}){end}", "    ")
 

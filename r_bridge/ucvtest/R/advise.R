@@ -11,7 +11,7 @@ advise.formula <- function(n, data = environment(n), ..., subset, groups, loss =
   sample_of <- formula_method(function(x, y, groups, weights) {
     answer <- response(y, positive, metric)
     rows <- if (is_survival(y)) answer$values$time else answer$values
-    list(n = length(unique(or_else(groups, seq_along(rows)))), labels = answer$labels, y = y,
+    list(n = length(unique(or_else(groups, seq_along(rows)))), labels = answer$labels,
          named = answer$named,
          loss = if (is.null(metric)) default_loss(answer))
   })
@@ -19,7 +19,7 @@ advise.formula <- function(n, data = environment(n), ..., subset, groups, loss =
   arguments <- arguments[names(arguments) %in% c("n", "data", "subset", "groups")]
   names(arguments)[names(arguments) == "n"] <- "formula"
   found <- eval(as.call(c(sample_of, arguments)), parent.frame())
-  if (!is.null(metric)) metric <- as_metric(metric, found$labels, y = found$y)
+  if (!is.null(metric)) metric <- as_metric(metric, found$labels)
   advice <- advise(found$n, ..., loss = or_else(loss, found$loss), metric = metric)
   # What to type, with what was typed, and what a metric of one class needs besides.
   unnamed <- is_of_one_class(metric) && length(found$labels) == 2L && !found$named

@@ -286,15 +286,10 @@ in_order_of_levels <- function(what, classes)
          ", in the order of the levels.")
 
 # A column for each class, as a list with their names.
-columns_of_classes <- function(table, classes, name) {
-  if (ncol(table) != length(classes))
-    stop_user("'predictions$", name, "' has ", ncol(table), " columns, and 'y' has ", length(classes),
-              " classes: give a column for each")
-  if (is.null(colnames(table))) colnames(table) <- classes
-  if (!setequal(colnames(table), classes))
-    stop_user("'predictions$", name, "' has columns ", paste(colnames(table), collapse = ", "),
-              ": name them by the labels of 'y', ", paste(classes, collapse = ", "))
-  lapply(as.data.frame(table, optional = TRUE)[classes], as.vector)
+columns_of_classes <- function(table, classes) {
+  if (is.null(colnames(table)))
+    colnames(table) <- if (ncol(table) == length(classes)) classes else paste0("V", seq_len(ncol(table)))
+  lapply(as.data.frame(table, optional = TRUE), as.vector)
 }
 
 # A single column is a vector.

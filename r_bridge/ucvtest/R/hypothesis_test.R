@@ -2,12 +2,9 @@
 # from its line in tests.R.
 
 # `constructor` and `fit`: arguments of the Python class and of its method fit, with defaults.
-# `without`: shared arguments that the test does not take. `needs_other`: whether there must be two
-# learners.
-test_spec <- function(class, constructor = alist(), fit = alist(), without = character(),
-                      needs_other = FALSE)
-  list(class = class, constructor = constructor, fit = fit, without = without,
-       needs_other = needs_other)
+# `without`: shared arguments that the test does not take.
+test_spec <- function(class, constructor = alist(), fit = alist(), without = character())
+  list(class = class, constructor = constructor, fit = fit, without = without)
 
 # Of every test that can use them, in this order: in front of its own arguments, and behind them.
 first_arguments <- alist(x = , y = , learner = , other = NULL)
@@ -26,8 +23,6 @@ default_method <- function(spec) {
     refuse_unknown(...)
     refuse_results(frame)
     refuse_lacking(y = the_response, learner = "name one, such as \"lda\"")
-    if (spec$needs_other && is.null(frame$other))
-      stop_user("'other' is missing: the test compares two learners")
     fields <- ask_of_data("hypothesis_test", test = spec$class, own = names(spec$constructor))
     new_ucvtest(fields, spec$class)
   }

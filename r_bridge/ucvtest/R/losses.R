@@ -35,8 +35,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
       if (unnamed)
         remarks <- in_one(remarks, in_order_of_levels("Columns without names", classes))
-      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(classes),
-                                 names(predictions)[tables])
+      predictions[tables] <- lapply(predictions[tables], columns_of_classes, classes)
     }
   }
   refuse_logical(predictions, answer, loss)

@@ -14,7 +14,7 @@ caret_names <- c(RMSE = "rmse", MAE = "mae", Accuracy = "accuracy", Kappa = "kap
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
 
 # `labels` are the classes, NULL for numbers. Several names are for comparisons.
-as_metric <- function(metric, labels, several = FALSE, y = NULL) {
+as_metric <- function(metric, labels, several = FALSE) {
   if (!is.character(metric) || anyNA(metric) || !length(metric) || length(metric) > 1L && !several)
     stop_user("'metric' must be the name of a metric, such as \"f1\", \"f1_macro\", \"fbeta(2)\" or ",
               "\"r2\", got ", describe(metric), if (is.function(metric))
@@ -24,7 +24,6 @@ as_metric <- function(metric, labels, several = FALSE, y = NULL) {
     stop_user("'metric' is \"", squared[1L], "\", the squared correlation: use \"pearson\", the correlation, or ",
               "\"r2\", which yardstick calls rsq_trad")
   if (length(labels) > 2L) refuse_two_classes(metric, labels)
-  if (is_by_order(metric) && length(labels) > 2L && !is.ordered(y)) refuse_no_order(labels)
   other_names <- c(yardstick_names, caret_names)
   as.vector(ifelse(metric %in% names(other_names), other_names[metric], metric))
 }
@@ -42,12 +41,6 @@ refuse_two_classes <- function(metric, labels) {
 
 is_by_order <- function(metric) any(metric %in% c("kappa_linear", "kappa_quadratic"))
 
-# Levels of a factor that is not ordered are often in the order of the alphabet.
-refuse_no_order <- function(labels)
-  stop_user("weighted kappa goes by the order of the classes, and 'y' does not declare one: give ",
-            "factor(y, levels = , ordered = TRUE) with the lowest of the levels ",
-            paste(labels, collapse = ", "), " first")
-
 # Labels, with their declared order where a metric goes by it: Python learns it from the attribute.
 with_order <- function(values, y, metric)
   if (is_by_order(metric) && is.ordered(y)) structure(values, order = levels(y)) else values
@@ -55,7 +48,7 @@ with_order <- function(values, y, metric)
 # What is asked for, as Python takes it; of both it says that they exclude each other.
 loss_or_metric <- function(loss, metric, y, labels, several = FALSE)
   c(if (is.null(metric) || !is.null(loss)) list(loss = as_loss(loss, y)),
-    if (!is.null(metric)) list(metric = as_metric(metric, labels, several, y)))
+    if (!is.null(metric)) list(metric = as_metric(metric, labels, several)))
 
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.

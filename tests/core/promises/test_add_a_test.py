@@ -203,7 +203,7 @@ def test_r_gets_the_function_of_a_newcomer():
     assert (
         '  sign_test = test_spec("SignTest",\n'
         "    constructor = alist(design = random_splits(test_fraction = 0.2)),\n"
-        '    fit = alist(ties = "left out"), needs_other = TRUE))\n'
+        '    fit = alist(ties = "left out")))\n'
     ) in written["tests.R"]
     assert "export(sign_test)\nS3method(sign_test, default)\n" in written["NAMESPACE"]
     assert (

@@ -98,7 +98,7 @@ test_that("a comparison is an htest with everything that R prints", {
   expect_equal(f$parameter, c("num df" = 10, "denom df" = 5))
   expect_null(f$conf.int)
   expect_null(bayesian_t_test(x, y, "lda", "knn:3")[["p.value"]])
-  expect_match(message_of(mcnemar_learners_test(x, y, "lda")), "'other' is missing: the test compares two")
+  expect_match(message_of(mcnemar_learners_test(x, y, "lda")), "^mcnemar_learners_test\\(\\) compares two learners: pass other")
 })
 
 test_that("the second level is the positive class, and positive names another one", {

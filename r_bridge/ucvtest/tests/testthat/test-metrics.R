@@ -54,7 +54,7 @@ test_that("what a metric cannot be is refused in words of R", {
   several <- function(metric, y = three) prediction_losses(y, guess, metric = metric)
   area <- prediction_losses(truth, list(rule = seq_along(truth)), metric = "auc", positive = "ill")
   x <- cbind(seq_along(three), rev(seq_along(three)))
-  no_order <- "'y' does not declare one: give factor\\(y, levels = , ordered = TRUE\\)"
+  no_order <- "y does not declare the place of .* pass y as factor\\(y, levels = , ordered = TRUE\\)"
   no_mean <- "not a mean over observations: (pass|write) metric = \"%s"
   expect_refused(
     of(metric = "f1") ~ "\"f1\" is about one of two classes.*pass positive = \"well\", or positive = \"ill\"",

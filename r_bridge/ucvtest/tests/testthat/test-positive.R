@@ -113,8 +113,8 @@ test_that("tables of probabilities and costs follow the order of the levels, or 
   expect_null(by_name$remarks)
   names(named)[1] <- "medium"
   expect_refused(
-    prediction_losses(three, list(a = chances[, 1:2]), loss = "log") ~ "a' has 2 columns, and 'y' has 3 classes",
-    prediction_losses(three, list(a = named), loss = "log") ~ "name them by the labels of 'y', none, mild, severe")
+    prediction_losses(three, list(a = chances[, 1:2]), loss = "log") ~ "predictions\\$a has columns .*: name them by the labels of y",
+    prediction_losses(three, list(a = named), loss = "log") ~ "name them by the labels of y, 'mild', 'none', 'severe'")
   two <- cbind(chances[, 1], 1 - chances[, 1])
   expect_equal(prediction_losses(three == "none", list(model = 1 - two[, 1]), loss = "brier")$means,
                prediction_losses(factor(three == "none"), list(model = two), loss = "brier")$means)
