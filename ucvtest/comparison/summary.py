@@ -8,7 +8,6 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, reworded
 from ucvtest.common.words import excerpt, term
 from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
@@ -211,8 +210,6 @@ def tables(
 
     With `notes` everything is shown: all settings, fits and notes.
     """
-    check_switch("with_verdict", with_verdict)
-    check_switch("notes", notes)
     check_alpha(alpha)
     left_out = set() if notes else {"Seconds"}
     if not notes and comparison.settings.get("alternative") == "two-sided":

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ucvtest.common.checks import check_switch
 from ucvtest.curves.band import Band
 from ucvtest.curves.result import DIFFERENCE, Curve
 from ucvtest.results.text_tables import (
@@ -61,7 +60,6 @@ def verdict(curve: Curve) -> str:
 
 def tables(curve: Curve, *, notes: bool = False) -> Tables:
     """Tables of the estimand, and of some points of each band."""
-    check_switch("notes", notes)
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
         ("Rows", str(settings["n_obs"])),

@@ -655,16 +655,14 @@ class LossDifference:
         """The means of resamples of each, (1, R), or (3, R) for two learners."""
         if self.other is None:
             return self.means[None]
-        of_learners = self.losses.means
-        return np.stack([self.means, of_learners[self.learner], of_learners[self.other]])
+        return np.stack([self.means, *self.losses.means[[*self.places]]])
 
     @property
     def values_of_each(self) -> np.ndarray:
         """The values of each, (1, T), or (3, T) for two learners."""
         if self.other is None:
             return self.values[None]
-        of_learners = self.losses.known_values
-        return np.stack([self.values, of_learners[self.learner], of_learners[self.other]])
+        return np.stack([self.values, *self.losses.known_values[[*self.places]]])
 
     @property
     def places(self) -> tuple[int, ...]:
