@@ -15,13 +15,7 @@ from ucvtest.inference.notes import POSITIVE_CLASS, REUSED
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
-from ucvtest.results.text_tables import (
-    Grid,
-    Tables,
-    decimals_of,
-    is_missing,
-    number_column,
-)
+from ucvtest.results.text_tables import Grid, Tables, decimals_of, is_missing, number_column
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
@@ -200,11 +194,7 @@ def _short(comparison: Comparison, name: str) -> str:
 
 
 def tables(
-    comparison: Comparison,
-    alpha: float = 0.05,
-    *,
-    with_verdict: bool = True,
-    notes: bool = False,
+    comparison: Comparison, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
 ) -> Tables:
     """Tables of a comparison; `alpha` is also the level of the verdict.
 

@@ -4,11 +4,7 @@ import numpy as np
 
 from ucvtest.curves.band import Band
 from ucvtest.curves.result import DIFFERENCE, Curve
-from ucvtest.results.text_tables import (
-    Grid,
-    Tables,
-    number_column,
-)
+from ucvtest.results.text_tables import Grid, Tables, number_column
 from ucvtest.results.wording import percent
 
 TITLES = {

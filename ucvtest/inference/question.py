@@ -18,13 +18,7 @@ from ucvtest.common.checks import HIGHEST, is_number
 from ucvtest.common.execution import Execution, NoBar, progress_bar
 from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import ORDERS, order_notes
-from ucvtest.data.groups import (
-    Clusters,
-    GroupWeight,
-    as_groups,
-    check_group_weight,
-    clusters_of,
-)
+from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH

@@ -48,12 +48,7 @@ from ucvtest.metrics.means import LOG, certain_and_wrong
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
-from ucvtest.metrics.recorded import (
-    COST_OF_ERRORS,
-    RecordedMetric,
-    errors_behind,
-    recorded_metric,
-)
+from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, errors_behind, recorded_metric
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric

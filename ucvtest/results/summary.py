@@ -24,14 +24,7 @@ from ucvtest.results.text_tables import (
     number_column,
     number_text,
 )
-from ucvtest.results.wording import (
-    LEVEL,
-    direction,
-    is_studentised,
-    limit_notes,
-    percent,
-    verdict,
-)
+from ucvtest.results.wording import LEVEL, direction, is_studentised, limit_notes, percent, verdict
 from ucvtest.stats.interval_rules import ChangedUnits
 
 # How columns of further tables are headed.

@@ -292,10 +292,7 @@ def _fold_variances(observed: LossDifference, values: np.ndarray) -> dict[Varian
     folds = np.repeat(np.arange(len(sizes)), sizes)
     within_fold = Influence(all_pairs.estimates, around_fold, folds)
     # The divisor is n, not n - 1.
-    return {
-        "all_pairs": all_pairs.variances * ((n - 1) / n),
-        "within_fold": within_fold.variances,
-    }
+    return {"all_pairs": all_pairs.variances * ((n - 1) / n), "within_fold": within_fold.variances}
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:

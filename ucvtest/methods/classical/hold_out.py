@@ -33,11 +33,7 @@ from ucvtest.methods.classical.error_rates import (
     rule_of_weighted_errors,
     shares_of_rules,
 )
-from ucvtest.methods.classical.fixed_rules import (
-    THESE_RULES,
-    means_with_variances,
-    of_these_rules,
-)
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_variances, of_these_rules
 from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
