@@ -200,10 +200,8 @@ def _admissible_picture(decomposition: Decomposition) -> Picture | None:
     ]
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     if sigma_squared > 0:
-        point, label = (
-            (omega / sigma_squared, gamma / sigma_squared),
-            f"rho = {decomposition.rho:.3g}",
-        )
+        point = (omega / sigma_squared, gamma / sigma_squared)
+        label = f"rho = {decomposition.rho:.3g}"
         layers.append(Layer("points", *point, label=label, role="estimate"))
     zero = "gamma = 0, as the naive variance assumes"
     layers.append(Layer("horizontal", y=0.0, label=zero, role="null"))
