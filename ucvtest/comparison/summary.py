@@ -75,11 +75,10 @@ def _best_set_clause(comparison: Comparison, test: str, alpha: float) -> str:
     best_set, n_learners = comparison.best_set(alpha, test), len(comparison.learners)
     if len(best_set) == 1:
         return f", and {best_set[0]} is the best"
-    who = (
-        ", ".join(best_set)
-        if len(best_set) <= MOST_NAMED
-        else f"{len(best_set)} of the {n_learners}"
-    )
+    if len(best_set) <= MOST_NAMED:
+        who = ", ".join(best_set)
+    else:
+        who = f"{len(best_set)} of the {n_learners}"
     return f", and the best one is among {who}"
 
 
@@ -432,12 +431,12 @@ def all_notes(comparison: Comparison) -> list[str]:
     if comparison.metrics and 0 < len(lower) < len(comparison.shown_results):
         notes.append(f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others.")
     if n_pairs > 1 and not comparison.together:
-        adjustment_text = (
-            f"adjusted ({term(comparison.correction)}) for the {n_pairs} pairs of learners "
-            f"within each {_noun(comparison)}"
-            if comparison.correction
-            else "not adjusted for the number of pairs"
-        )
+        adjustment_text = "not adjusted for the number of pairs"
+        if comparison.correction:
+            adjustment_text = (
+                f"adjusted ({term(comparison.correction)}) for the {n_pairs} pairs of learners "
+                f"within each {_noun(comparison)}"
+            )
         notes.append(f"p-values are {adjustment_text}; intervals are not.")
     elif comparison.across:
         notes.extend(_notes_across(comparison))

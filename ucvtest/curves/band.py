@@ -231,8 +231,6 @@ def _with_added(
 
 def _less(minuend_and_subtrahend: list[np.ndarray]) -> np.ndarray:
     """The first, minus the second if there is one."""
-    return (
-        minuend_and_subtrahend[0]
-        if len(minuend_and_subtrahend) == 1
-        else minuend_and_subtrahend[0] - minuend_and_subtrahend[1]
-    )
+    if len(minuend_and_subtrahend) == 1:
+        return minuend_and_subtrahend[0]
+    return minuend_and_subtrahend[0] - minuend_and_subtrahend[1]

@@ -547,11 +547,10 @@ def by_name(learner: Any, other: Any) -> Any:
         return user_learners
     learners: dict[str, Any] = {}
     for learner_or_mapping in user_learners:
-        name_and_learner = (
-            learner_or_mapping
-            if isinstance(learner_or_mapping, Mapping)
-            else named_learners(learner_or_mapping)
-        )
+        if isinstance(learner_or_mapping, Mapping):
+            name_and_learner = learner_or_mapping
+        else:
+            name_and_learner = named_learners(learner_or_mapping)
         if len(name_and_learner) != 1:
             raise ValueError(
                 f"a learner with a name is {{'name': learner}}, one of them, got "

@@ -261,11 +261,10 @@ def from_predictions(
         fields["means"] = resample_values(fields["values"], design, scored, fields["target"])
     if sample_weight is not None:
         if ranks or isinstance(scored, SmoothMetric):
-            problem = (
-                "an AUC is not such a mean"
-                if ranks
-                else f"{arg('metric', scored.name)} is a function of means"
-            )
+            if ranks:
+                problem = "an AUC is not such a mean"
+            else:
+                problem = f"{arg('metric', scored.name)} is a function of means"
             raise ValueError(
                 f"{arg('sample_weight')} is for means over observations, but {problem}: leave it "
                 "out"

@@ -267,11 +267,9 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
     """The estimand of a metric."""
     loss_in_words = observed.losses.in_words
     estimand = f"difference in {loss_in_words}" if observed.paired else loss_in_words
-    pooled = (
-        "pairs within folds"
-        if observed.losses.metric.of_survival
-        else "parts pooled over the folds"
-    )
+    pooled = "parts pooled over the folds"
+    if observed.losses.metric.of_survival:
+        pooled = "pairs within folds"
     return f"{estimand} of the {n_folds} rules fitted here, {pooled}"
 
 

@@ -87,11 +87,10 @@ def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> s
         return no_spread("in every fold", "use other random folds, or another loss", paired=paired)
     variance = decomposition.variance(decomposition.rho)
     if variance < 0:
-        cure = (
-            f"a larger rho, or {arg('n_repeats', 1)}"
-            if decomposition.lambda2 > 0
-            else f"{arg('n_folds')} that divide n"
-        )
+        if decomposition.lambda2 > 0:
+            cure = f"a larger rho, or {arg('n_repeats', 1)}"
+        else:
+            cure = f"{arg('n_folds')} that divide n"
         return (
             f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "
             f"estimator: use {cure}"
