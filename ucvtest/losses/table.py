@@ -629,6 +629,11 @@ class LossDifference:
             object.__setattr__(self, name, value)
 
     @property
+    def in_words(self) -> str:
+        """The expected loss, or the difference in it."""
+        return f"difference in {self.losses.in_words}" if self.paired else self.losses.in_words
+
+    @property
     def values(self) -> np.ndarray:
         """Losses or differences of all tested observations, resample by resample, (T,)."""
         if self.losses.metric.ranks_pairs:
