@@ -598,6 +598,10 @@ class LossDifference:
     other: int | None
     paired: bool = field(init=False)
     """Whether there are two learners."""
+    places: tuple[int, ...] = field(init=False, repr=False)
+    """The places of the learner, or of both, in `losses`."""
+    in_words: str = field(init=False, repr=False)
+    """The expected loss, or the difference in it."""
     design: Design = field(init=False, repr=False)
     """Learning and test sets."""
     means: np.ndarray = field(init=False, repr=False)
@@ -609,8 +613,9 @@ class LossDifference:
 
     def __post_init__(self) -> None:
         losses, counts, means = self.losses, Counter[str](), self.losses.means[self.learner]
-        places = [self.learner]
+        in_words, places = losses.in_words, [self.learner]
         if self.other is not None:
+            in_words = f"difference in {in_words}"
             places.append(self.other)
             means = means - losses.means[self.other]
             means.flags.writeable = False
@@ -620,6 +625,8 @@ class LossDifference:
                 counts.update(certain_and_wrong(losses.values[number]))
         derived_fields = {
             "paired": self.other is not None,
+            "places": tuple(places),
+            "in_words": in_words,
             "design": losses.design,
             "means": means,
             "n_fits": len(places) * losses.design.n_resamples * losses.design.learns,
@@ -627,11 +634,6 @@ class LossDifference:
         }
         for name, value in derived_fields.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def in_words(self) -> str:
-        """The expected loss, or the difference in it."""
-        return f"difference in {self.losses.in_words}" if self.paired else self.losses.in_words
 
     @property
     def values(self) -> np.ndarray:
@@ -663,11 +665,6 @@ class LossDifference:
         if self.other is None:
             return self.values[None]
         return np.stack([self.values, *self.losses.known_values[[*self.places]]])
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """The position of the learner, and of the other if there is one."""
-        return (self.learner,) if self.other is None else (self.learner, self.other)
 
     @property
     def values_by_learner(self) -> dict[str, np.ndarray]:
