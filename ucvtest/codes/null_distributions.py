@@ -174,11 +174,9 @@ def _ridge_errors(X: np.ndarray, n1: int) -> np.ndarray:
     hat = 1.0 / n + centred @ np.linalg.solve(gram, np.swapaxes(centred, 1, 2))
     residual = (np.arange(n) < n1) - hat[:, :, :n1].sum(axis=2)
     one_minus_leverage = 1.0 - np.diagonal(hat, axis1=1, axis2=2)
-    of_pair, first, second = (
-        hat[:, :n1, n1:],
-        one_minus_leverage[:, :n1, None],
-        one_minus_leverage[:, None, n1:],
-    )
+    of_pair = hat[:, :n1, n1:]
+    first = one_minus_leverage[:, :n1, None]
+    second = one_minus_leverage[:, None, n1:]
     lost = (second - of_pair) * residual[:, :n1, None] - (first - of_pair) * residual[:, None, n1:]
     # Continuous features: no ties.
     return (lost > first * second - of_pair**2).sum(axis=(1, 2)).astype(float)

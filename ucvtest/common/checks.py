@@ -292,10 +292,7 @@ def named_options(wrapped_callable: Callable[P, R]) -> Callable[P, R]:
         for parameter in parameters:
             if parameter.name in bound:
                 declared(
-                    parameter.name,
-                    bound[parameter.name],
-                    parameter.annotation,
-                    parameter.default,
+                    parameter.name, bound[parameter.name], parameter.annotation, parameter.default
                 )
         return wrapped_callable(*args, **kwargs)
 

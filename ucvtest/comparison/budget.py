@@ -55,10 +55,8 @@ class Budget:
             n_fits = self._fits(problem, n_obs - n_obs // 10)
             n_turns = 1 if shared else turns_of(pairs)
             if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
-                least_fits, of_fits = (
-                    FEWEST_OF_EACH * n_turns * n_learners,
-                    f"{n_learners} learners",
-                )
+                least_fits = FEWEST_OF_EACH * n_turns * n_learners
+                of_fits = f"{n_learners} learners"
                 raise self._too_few(n_fits, least_fits, of_fits, "the recommended test")
             return 2 * (n_fits // n_learners) // n_turns
 

@@ -10,12 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import (
-    AtLeast,
-    Seconds,
-    check_workers,
-    named_options,
-)
+from ucvtest.common.checks import AtLeast, Seconds, check_workers, named_options
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
 from ucvtest.common.words import arg, call

@@ -8,7 +8,6 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note, reworded
 from ucvtest.common.words import excerpt, term
 from ucvtest.comparison.comparison import MOST_SHOWN, Comparison
@@ -16,13 +15,7 @@ from ucvtest.inference.notes import POSITIVE_CLASS, REUSED
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
-from ucvtest.results.text_tables import (
-    Grid,
-    Tables,
-    decimals_of,
-    is_missing,
-    number_column,
-)
+from ucvtest.results.text_tables import Grid, Tables, decimals_of, is_missing, number_column
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
@@ -82,11 +75,10 @@ def _best_set_clause(comparison: Comparison, test: str, alpha: float) -> str:
     best_set, n_learners = comparison.best_set(alpha, test), len(comparison.learners)
     if len(best_set) == 1:
         return f", and {best_set[0]} is the best"
-    who = (
-        ", ".join(best_set)
-        if len(best_set) <= MOST_NAMED
-        else f"{len(best_set)} of the {n_learners}"
-    )
+    if len(best_set) <= MOST_NAMED:
+        who = ", ".join(best_set)
+    else:
+        who = f"{len(best_set)} of the {n_learners}"
     return f", and the best one is among {who}"
 
 
@@ -201,18 +193,12 @@ def _short(comparison: Comparison, name: str) -> str:
 
 
 def tables(
-    comparison: Comparison,
-    alpha: float = 0.05,
-    *,
-    with_verdict: bool = True,
-    notes: bool = False,
+    comparison: Comparison, alpha: float = 0.05, *, with_verdict: bool = True, notes: bool = False
 ) -> Tables:
     """Tables of a comparison; `alpha` is also the level of the verdict.
 
     With `notes` everything is shown: all settings, fits and notes.
     """
-    check_switch("with_verdict", with_verdict)
-    check_switch("notes", notes)
     check_alpha(alpha)
     left_out = set() if notes else {"Seconds"}
     if not notes and comparison.settings.get("alternative") == "two-sided":
@@ -445,12 +431,12 @@ def all_notes(comparison: Comparison) -> list[str]:
     if comparison.metrics and 0 < len(lower) < len(comparison.shown_results):
         notes.append(f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others.")
     if n_pairs > 1 and not comparison.together:
-        adjustment_text = (
-            f"adjusted ({term(comparison.correction)}) for the {n_pairs} pairs of learners "
-            f"within each {_noun(comparison)}"
-            if comparison.correction
-            else "not adjusted for the number of pairs"
-        )
+        adjustment_text = "not adjusted for the number of pairs"
+        if comparison.correction:
+            adjustment_text = (
+                f"adjusted ({term(comparison.correction)}) for the {n_pairs} pairs of learners "
+                f"within each {_noun(comparison)}"
+            )
         notes.append(f"p-values are {adjustment_text}; intervals are not.")
     elif comparison.across:
         notes.extend(_notes_across(comparison))

@@ -173,10 +173,8 @@ class _Quantity:
         points_by_learner = [
             _with_added(points, shares, self.n, added_each) for points in self.points
         ]
-        centre, values = (
-            _less([moved_points[0] for moved_points in points_by_learner]),
-            _less([moved_points[1] for moved_points in points_by_learner]),
-        )
+        centre = _less([moved_points[0] for moved_points in points_by_learner])
+        values = _less([moved_points[1] for moved_points in points_by_learner])
         if is_single:
             squares = added * (points_by_learner[0][2] ** 2).sum(axis=1)
         else:
@@ -233,8 +231,6 @@ def _with_added(
 
 def _less(minuend_and_subtrahend: list[np.ndarray]) -> np.ndarray:
     """The first, minus the second if there is one."""
-    return (
-        minuend_and_subtrahend[0]
-        if len(minuend_and_subtrahend) == 1
-        else minuend_and_subtrahend[0] - minuend_and_subtrahend[1]
-    )
+    if len(minuend_and_subtrahend) == 1:
+        return minuend_and_subtrahend[0]
+    return minuend_and_subtrahend[0] - minuend_and_subtrahend[1]

@@ -104,10 +104,7 @@ def decision(
     odds = grid / (1 - grid)
     zeros = np.zeros(len(grid))
     benefit = Quantity(
-        "net benefit",
-        np.stack([zeros + 1, zeros, -odds, zeros], axis=1),
-        (1, 1, 1, 1),
-        least=-odds,
+        "net benefit", np.stack([zeros + 1, zeros, -odds, zeros], axis=1), (1, 1, 1, 1), least=-odds
     )
     flagged = flagged_at(len(grid))
     return compute_curve(

@@ -70,10 +70,7 @@ def _precision_recall(curve: Curve) -> tuple[str, str, list[Layer]]:
         layers += _drawn("area", *_outline(x, y), role)
         has_estimate = ~np.isnan(y["estimate"])
         curve_ends = x["estimate"][has_estimate], y["estimate"][has_estimate]
-        layers += [
-            *_drawn("line", *curve_ends, role, name),
-            *_bars(x, y, role, horizontal=True),
-        ]
+        layers += [*_drawn("line", *curve_ends, role, name), *_bars(x, y, role, horizontal=True)]
     return "recall", "precision", layers
 
 

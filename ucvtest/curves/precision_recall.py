@@ -79,12 +79,7 @@ def precision_recall(
     [0.23, 0.02]
     """
     inputs = read_inputs(
-        *(y, predictions),
-        pos_label=pos_label,
-        groups=groups,
-        fold=fold,
-        alpha=alpha,
-        rng=rng,
+        y, predictions, pos_label=pos_label, groups=groups, fold=fold, alpha=alpha, rng=rng
     )
     grid = distinct_scores(inputs) if thresholds is None else as_thresholds(thresholds)
     return compute_curve(

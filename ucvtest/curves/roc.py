@@ -146,12 +146,7 @@ def roc(
     ('lda', 'nearest_centroid')
     """
     inputs = read_inputs(
-        *(y, predictions),
-        pos_label=pos_label,
-        groups=groups,
-        fold=fold,
-        alpha=alpha,
-        rng=rng,
+        y, predictions, pos_label=pos_label, groups=groups, fold=fold, alpha=alpha, rng=rng
     )
     grid = distinct_scores(inputs) if thresholds is None else as_thresholds(thresholds)
     notes = [ONE_SCALE] if len(inputs.learners) > 1 else []

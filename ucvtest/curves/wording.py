@@ -2,14 +2,9 @@
 
 import numpy as np
 
-from ucvtest.common.checks import check_switch
 from ucvtest.curves.band import Band
 from ucvtest.curves.result import DIFFERENCE, Curve
-from ucvtest.results.text_tables import (
-    Grid,
-    Tables,
-    number_column,
-)
+from ucvtest.results.text_tables import Grid, Tables, number_column
 from ucvtest.results.wording import percent
 
 TITLES = {
@@ -61,7 +56,6 @@ def verdict(curve: Curve) -> str:
 
 def tables(curve: Curve, *, notes: bool = False) -> Tables:
     """Tables of the estimand, and of some points of each band."""
-    check_switch("notes", notes)
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
         ("Rows", str(settings["n_obs"])),

@@ -329,11 +329,7 @@ def _delimited(table_text: str, sep: str | None, name: str, needed: set[str]) ->
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
-                io.StringIO(table_text),
-                sep=separator,
-                index_col=False,
-                low_memory=False,
-                **options,
+                io.StringIO(table_text), sep=separator, index_col=False, low_memory=False, **options
             )
 
     try:

@@ -213,19 +213,20 @@ def columns(
 
 
 def _check_together(problem: Problem) -> None:
-    """Refuse questions of which the learners with and without blocks have no joint covariance."""
+    """Refuse questions whose learners, with and without blocks, cannot be judged together."""
     clusters, metric, sample = problem.clusters, problem.metric, problem.sample
-    remedy = "use the mean of a loss, such as 'zero_one' or 'squared'"
-    if metric.ranks_pairs and sample.n_classes > 2:
-        raise ValueError(f"{arg('loss', metric.name)} is for two classes here: {remedy}")
-    if clusters is None:
-        return
-    mixed = metric.ranks_pairs and clusters.groups.classes(sample.target) is None
-    if metric.linearised or mixed:
-        kind = "groups with rows of both classes" if mixed else "groups"
-        name = arg("loss" if mixed else "metric", metric.name)
-        raise ValueError(f"{name} is not for {kind}, because blocks are judged together: {remedy}")
-    if clusters.offset is not None:
+    mixed = clusters is not None and clusters.groups.classes(sample.target) is None
+    several = metric.ranks_pairs and (mixed or sample.n_classes > 2)
+    if several or (clusters is not None and metric.linearised):
+        of_whom = (
+            "more than two classes" if sample.n_classes > 2 else "groups with rows of both classes"
+        )
+        raise ValueError(
+            f"{arg('loss' if several else 'metric', metric.reported_name)} is not for "
+            f"{of_whom if several else 'groups'} here, because blocks are judged together: use the "
+            "mean of a loss, such as 'zero_one' or 'squared'"
+        )
+    if clusters is not None and clusters.offset is not None:
         raise ValueError(
             f"{arg('group_weight', 'row')} is not for groups of different sizes here, because "
             "blocks are judged together: leave it out"

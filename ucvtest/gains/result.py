@@ -252,10 +252,7 @@ class ColumnGains(Outcome, Saved):
         picture_of(self, alpha).save(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
-        return super()._plain() | {
-            "comparison": self.comparison.to_dict(),
-            "verdict": self.verdict,
-        }
+        return super()._plain() | {"comparison": self.comparison.to_dict(), "verdict": self.verdict}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,12 +30,7 @@ from ucvtest.inference.finish import finish
 from ucvtest.inference.from_data import FromData
 from ucvtest.inference.needs import Needs, Traits, refuse
 from ucvtest.inference.options import RunOptions
-from ucvtest.inference.question import (
-    LossesQuestion,
-    Question,
-    check_losses,
-    hypothesis_of,
-)
+from ucvtest.inference.question import LossesQuestion, Question, check_losses, hypothesis_of
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.columns import PairNumbers

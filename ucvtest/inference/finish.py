@@ -10,22 +10,11 @@ import numpy as np
 from ucvtest.data.positive_class import with_positive
 from ucvtest.data.weights import WEIGHTS, few_by_weight
 from ucvtest.inference.answer import Answer
-from ucvtest.inference.notes import (
-    NEW_ROW,
-    POSITIVE_CLASS,
-    of_clusters,
-    turned_aucs,
-    weight_note,
-)
+from ucvtest.inference.notes import NEW_ROW, POSITIVE_CLASS, of_clusters, turned_aucs, weight_note
 from ucvtest.inference.quantity import Kind, Quantity, of_one, spread
 from ucvtest.inference.question import Question
 from ucvtest.inference.status import ROUNDING, status_of_losses
-from ucvtest.inference.studentise import (
-    Studentised,
-    on_logit_scale,
-    studentise,
-    without_answer,
-)
+from ucvtest.inference.studentise import Studentised, on_logit_scale, studentise, without_answer
 from ucvtest.metrics.base import Units
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Picture

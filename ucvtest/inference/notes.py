@@ -9,11 +9,7 @@ from ucvtest.common.notes import Note, reworded
 from ucvtest.common.words import arg, excerpt
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
-from ucvtest.data.weights import (
-    EFFECTIVE_GROUPS,
-    EFFECTIVE_SIZE,
-    N_WEIGHT_0,
-)
+from ucvtest.data.weights import EFFECTIVE_GROUPS, EFFECTIVE_SIZE, N_WEIGHT_0
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult

@@ -18,13 +18,7 @@ from ucvtest.common.checks import HIGHEST, is_number
 from ucvtest.common.execution import Execution, NoBar, progress_bar
 from ucvtest.common.words import arg, call
 from ucvtest.data.class_order import ORDERS, order_notes
-from ucvtest.data.groups import (
-    Clusters,
-    GroupWeight,
-    as_groups,
-    check_group_weight,
-    clusters_of,
-)
+from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
@@ -553,11 +547,10 @@ def by_name(learner: Any, other: Any) -> Any:
         return user_learners
     learners: dict[str, Any] = {}
     for learner_or_mapping in user_learners:
-        name_and_learner = (
-            learner_or_mapping
-            if isinstance(learner_or_mapping, Mapping)
-            else named_learners(learner_or_mapping)
-        )
+        if isinstance(learner_or_mapping, Mapping):
+            name_and_learner = learner_or_mapping
+        else:
+            name_and_learner = named_learners(learner_or_mapping)
         if len(name_and_learner) != 1:
             raise ValueError(
                 f"a learner with a name is {{'name': learner}}, one of them, got "

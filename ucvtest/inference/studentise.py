@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ucvtest.inference import quantity
+from ucvtest.results.fields import method_interval
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.pivots import Pivot, on_logit
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+from ucvtest.stats.wald import Alternative, wald_pvalue
 
 TABLE_ALPHA = 0.05
 """Level of tables, which are made with the result."""
@@ -40,11 +41,7 @@ class Studentised:
 
     def interval(self, alpha: float = TABLE_ALPHA) -> tuple[float, float]:
         """The interval that belongs to the p-value."""
-        if self.rule is not None:
-            return self.rule.interval(self.alternative, alpha)
-        return wald_interval(
-            self.estimate, self.se, self.reference, self.df, self.alternative, alpha
-        )
+        return method_interval(self, alpha)
 
 
 def studentise(

@@ -8,13 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ucvtest.common.checks import (
-    AtLeast,
-    Level,
-    check_format_version,
-    check_number,
-    named_options,
-)
+from ucvtest.common.checks import AtLeast, Level, check_format_version, check_number, named_options
 from ucvtest.common.words import arg, excerpt
 from ucvtest.ledger.journal import FORMAT, Journal, Line, locked
 from ucvtest.ledger.rows import Rows, as_text, hidden

@@ -9,13 +9,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
 from ucvtest.common.words import arg, excerpt
 from ucvtest.data.positive_class import check_positive, positive_setting
-from ucvtest.data.sample import (
-    DATES,
-    as_response,
-    code_labels,
-    fault_of_dates,
-    taken_for_classes,
-)
+from ucvtest.data.sample import DATES, as_response, code_labels, fault_of_dates, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.columns import Columns, as_names, refuse_other_rows
 from ucvtest.losses.linearised import resample_values

@@ -113,12 +113,7 @@ def from_mlflow(
     # For scores, y only tells whether runs were evaluated on the same rows.
     target = None if isinstance(loss, str) and loss == SCORE else response
     return cls.from_predictions(
-        *(target, rules),
-        loss=loss,
-        metric=metric,
-        groups=groups,
-        pos_label=pos_label,
-        fold=fold,
+        *(target, rules), loss=loss, metric=metric, groups=groups, pos_label=pos_label, fold=fold
     )
 
 

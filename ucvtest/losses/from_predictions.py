@@ -9,11 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
 from ucvtest.common.words import arg, excerpt
-from ucvtest.data.class_order import (
-    COST_ORDER,
-    names_classes,
-    order_setting,
-)
+from ucvtest.data.class_order import COST_ORDER, names_classes, order_setting
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.missing import rows_of
@@ -265,11 +261,10 @@ def from_predictions(
         fields["means"] = resample_values(fields["values"], design, scored, fields["target"])
     if sample_weight is not None:
         if ranks or isinstance(scored, SmoothMetric):
-            problem = (
-                "an AUC is not such a mean"
-                if ranks
-                else f"{arg('metric', scored.name)} is a function of means"
-            )
+            if ranks:
+                problem = "an AUC is not such a mean"
+            else:
+                problem = f"{arg('metric', scored.name)} is a function of means"
             raise ValueError(
                 f"{arg('sample_weight')} is for means over observations, but {problem}: leave it "
                 "out"
@@ -517,10 +512,7 @@ def _predicted(
 
 
 def _in_order(
-    target: np.ndarray,
-    rows: Mapping[str, np.ndarray],
-    classes: list[Any],
-    declared: Sequence[Any],
+    target: np.ndarray, rows: Mapping[str, np.ndarray], classes: list[Any], declared: Sequence[Any]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[Any]]:
     """Numbers of classes in the order of their labels, which may be missing in `y`.
 

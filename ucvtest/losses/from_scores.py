@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import (
-    LARGEST,
-    AtLeast,
-    check_size,
-    check_switch,
-    named_options,
-)
+from ucvtest.common.checks import LARGEST, AtLeast, check_size, check_switch, named_options
 from ucvtest.common.words import arg, place
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.columns import Columns, as_rows, refuse_other_rows

@@ -48,12 +48,7 @@ from ucvtest.metrics.means import LOG, certain_and_wrong
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.names import as_metric, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
-from ucvtest.metrics.recorded import (
-    COST_OF_ERRORS,
-    RecordedMetric,
-    errors_behind,
-    recorded_metric,
-)
+from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, errors_behind, recorded_metric
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
@@ -603,6 +598,10 @@ class LossDifference:
     other: int | None
     paired: bool = field(init=False)
     """Whether there are two learners."""
+    places: tuple[int, ...] = field(init=False, repr=False)
+    """The places of the learner, or of both, in `losses`."""
+    in_words: str = field(init=False, repr=False)
+    """The expected loss, or the difference in it."""
     design: Design = field(init=False, repr=False)
     """Learning and test sets."""
     means: np.ndarray = field(init=False, repr=False)
@@ -614,8 +613,9 @@ class LossDifference:
 
     def __post_init__(self) -> None:
         losses, counts, means = self.losses, Counter[str](), self.losses.means[self.learner]
-        places = [self.learner]
+        in_words, places = losses.in_words, [self.learner]
         if self.other is not None:
+            in_words = f"difference in {in_words}"
             places.append(self.other)
             means = means - losses.means[self.other]
             means.flags.writeable = False
@@ -625,6 +625,8 @@ class LossDifference:
                 counts.update(certain_and_wrong(losses.values[number]))
         derived_fields = {
             "paired": self.other is not None,
+            "places": tuple(places),
+            "in_words": in_words,
             "design": losses.design,
             "means": means,
             "n_fits": len(places) * losses.design.n_resamples * losses.design.learns,
@@ -655,21 +657,14 @@ class LossDifference:
         """The means of resamples of each, (1, R), or (3, R) for two learners."""
         if self.other is None:
             return self.means[None]
-        of_learners = self.losses.means
-        return np.stack([self.means, of_learners[self.learner], of_learners[self.other]])
+        return np.stack([self.means, *self.losses.means[[*self.places]]])
 
     @property
     def values_of_each(self) -> np.ndarray:
         """The values of each, (1, T), or (3, T) for two learners."""
         if self.other is None:
             return self.values[None]
-        of_learners = self.losses.known_values
-        return np.stack([self.values, of_learners[self.learner], of_learners[self.other]])
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """The position of the learner, and of the other if there is one."""
-        return (self.learner,) if self.other is None else (self.learner, self.other)
+        return np.stack([self.values, *self.losses.known_values[[*self.places]]])
 
     @property
     def values_by_learner(self) -> dict[str, np.ndarray]:

@@ -87,11 +87,7 @@ def matrix_loss(matrix: Any) -> Loss:
     low, high = float(costs.min()), float(costs.max())
     bounds = (low, high) if low < high else None
     return Loss(
-        *(MATRIX, cost, "label"),
-        estimand=COST,
-        bounds=bounds,
-        matrix=costs,
-        class_names=names,
+        MATRIX, cost, "label", estimand=COST, bounds=bounds, matrix=costs, class_names=names
     )
 
 

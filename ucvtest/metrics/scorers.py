@@ -222,10 +222,7 @@ def _what_it_does(scorer: Any) -> tuple[Any, ...]:
         for name, value in scorer._kwargs.items()
         if name not in parameters or parameters[name].default != value
     }
-    return (
-        *(scorer._score_func, scorer._sign, changed),
-        getattr(scorer, "_response_method", None),
-    )
+    return (*(scorer._score_func, scorer._sign, changed), getattr(scorer, "_response_method", None))
 
 
 def _set_score(name: str, scorer: Any) -> SetScore:

@@ -17,10 +17,7 @@ ROUNDING = 1e-12
 
 
 def second_order_bias(
-    metric_of_means: FunctionOfMeans,
-    means: np.ndarray,
-    directions: np.ndarray | None,
-    scale: float,
+    metric_of_means: FunctionOfMeans, means: np.ndarray, directions: np.ndarray | None, scale: float
 ) -> float:
     """The bias at the means, by directions times the scale; NaN in too many directions.
 

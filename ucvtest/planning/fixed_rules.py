@@ -87,11 +87,10 @@ class WeightedRate(PairedT):
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width with observations added."""
         variance, size = (scale * self.sd(n)) ** 2, self.effective_share * n
-        rule = (
-            difference_of_shares(self.rate, variance, size, self.df(n), math.nan)
-            if self.paired
-            else plus_four(self.rate, variance, size)
-        )
+        if self.paired:
+            rule = difference_of_shares(self.rate, variance, size, self.df(n), math.nan)
+        else:
+            rule = plus_four(self.rate, variance, size)
         low, high = rule.interval("two-sided", alpha)
         return high - low
 

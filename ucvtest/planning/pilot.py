@@ -242,10 +242,8 @@ def _pilot_of_ratio(test: UStatisticTest, pilot: _OnePilot, ratio_result: TestRe
     Heavy tails reduce the degrees of freedom, and more observations do not change that.
     """
     diagnostics = pilot.result.diagnostics
-    jackknife, variance_ratio = (
-        float(ratio_result.variance),
-        float(ratio_result.variance / diagnostics["variance_jackknife"]),
-    )
+    jackknife = float(ratio_result.variance)
+    variance_ratio = float(ratio_result.variance / diagnostics["variance_jackknife"])
     pairs = variance_ratio * float(diagnostics["pair_effects"])
     mc_share = _mc_share(pilot.result)
     evidence = PilotEvidence(

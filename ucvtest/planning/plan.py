@@ -29,7 +29,6 @@ from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.planning.curve import Curve, curve_tests, fits_of_curves, learning_curve
-from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import McNemar, predictor_of_rules
 from ucvtest.planning.pilot import (
     checked_tests,
@@ -39,7 +38,7 @@ from ucvtest.planning.pilot import (
     smallest_size_of,
 )
 from ucvtest.planning.predictors import Predictor
-from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.planning.sample_plan import SamplePlan, pictures_of
 from ucvtest.results.result import TestResult
 from ucvtest.stats.stakes import planned_level
 

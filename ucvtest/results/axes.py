@@ -175,10 +175,7 @@ def label_intervals(ax: "Axes", labels: Sequence[str]) -> None:
 
 
 def heat_map(
-    values: np.ndarray,
-    columns: Sequence[Any],
-    rows: Sequence[Any],
-    ax: "Axes | None" = None,
+    values: np.ndarray, columns: Sequence[Any], rows: Sequence[Any], ax: "Axes | None" = None
 ) -> "Axes":
     """Draw a matrix of numbers as coloured cells with the numbers in them; NaN leaves one empty."""
     ax = known_axes(ax, (1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))

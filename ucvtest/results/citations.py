@@ -8,29 +8,13 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import version
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import ChangedUnits
 
 _OF_A_PLACE = ("author", "title", "year")
 _PRINTED = ("journal", "booktitle", "publisher", "howpublished", "volume", "pages", "note")
-
-
-class HasKeys(Protocol):
-    """What `TestResult.noninferiority` and `TestResult.equivalence` say."""
-
-    @property
-    def citation_keys(self) -> tuple[str, ...]:
-        """Of the papers behind it."""
-
-
-class HasResults(Protocol):
-    """A `Comparison`, which is on a floor above."""
-
-    @property
-    def results(self) -> Mapping[tuple[str, str, str], TestResult]:
-        """All of its results."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +90,7 @@ class Citations:
         return self.text
 
 
-def cite(result: TestResult | HasResults | HasKeys) -> Citations:
+def cite(result: Any) -> Citations:
     """The papers that a result rests on, as BibTeX and in words.
 
     In addition to the paper of the test these are the sources of the interval, of the variance

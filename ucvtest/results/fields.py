@@ -55,8 +55,8 @@ def quiet_interval(result: "TestResult", alpha: float) -> tuple[float, float]:
     return within(holding(interval, result.estimate, result.alternative, alpha), result.bounds)
 
 
-def method_interval(result: "TestResult", alpha: float) -> tuple[float, float]:
-    """The interval that the method gives."""
+def method_interval(result: Any, alpha: float) -> tuple[float, float]:
+    """The interval that the method gives, of a result or of what becomes one."""
     check_alpha(alpha)
     if result.rule is not None:
         return result.rule.interval(result.alternative, alpha)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from ucvtest.common.checks import Between, check_number, check_switch, declared, is_number
+from ucvtest.common.checks import Between, check_number, declared, is_number
 from ucvtest.common.words import arg, call, excerpt
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import quiet_interval
@@ -79,7 +79,6 @@ class _MarginResult(Printed, Saved):
 
     def summary(self, *, with_verdict: bool = True) -> "TableSummary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
-        check_switch("with_verdict", with_verdict)
         return self._summary(with_verdict=with_verdict)
 
     def _tables(self, *, with_verdict: bool = True, **options: Any) -> Tables:

@@ -10,13 +10,7 @@ from ucvtest.common.checks import Level, declared, named_options
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.notes import in_brief
 from ucvtest.common.words import excerpt
-from ucvtest.results.fields import (
-    Better,
-    ConfidenceInterval,
-    Contrast,
-    Posterior,
-    quiet_interval,
-)
+from ucvtest.results.fields import Better, ConfidenceInterval, Contrast, Posterior, quiet_interval
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved
 from ucvtest.results.text_tables import Outcome, Tables
@@ -397,12 +391,7 @@ class TestResult(Outcome, Saved):
         return picture_of(self, alpha, kind).on(ax)
 
     def save_plot(
-        self,
-        path: str | Path,
-        *,
-        alpha: float = 0.05,
-        dpi: float = 150,
-        kind: str | None = None,
+        self, path: str | Path, *, alpha: float = 0.05, dpi: float = 150, kind: str | None = None
     ) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot.
 

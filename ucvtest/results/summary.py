@@ -12,7 +12,6 @@ p-value, and no standard error or interval to show.
 import math
 from functools import partial
 
-from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import Note
 from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha, quiet_interval
@@ -25,14 +24,7 @@ from ucvtest.results.text_tables import (
     number_column,
     number_text,
 )
-from ucvtest.results.wording import (
-    LEVEL,
-    direction,
-    is_studentised,
-    limit_notes,
-    percent,
-    verdict,
-)
+from ucvtest.results.wording import LEVEL, direction, is_studentised, limit_notes, percent, verdict
 from ucvtest.stats.interval_rules import ChangedUnits
 
 # How columns of further tables are headed.
@@ -57,8 +49,6 @@ def tables(
     With `notes` everything is shown: all settings, tables and notes.
     """
     check_alpha(alpha)
-    check_switch("with_verdict", with_verdict)
-    check_switch("notes", notes)
     statements, fact_rows = _statements(result), _fact_rows(result)
     if not notes:
         left_out = {"Learning-set size", "Variance estimator", "Reference", "Seconds"}

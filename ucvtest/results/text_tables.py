@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ucvtest.common.checks import check_switch
 from ucvtest.common.notes import in_brief
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ class Printed:
     def _summary(self, **options: Any) -> "TableSummary":
         from ucvtest.results.summary_tables import TableSummary
 
+        for name in {"with_verdict", "notes"} & set(options):
+            check_switch(name, options[name])
         return TableSummary(self._tables(**options))
 
     def __str__(self) -> str:

@@ -6,12 +6,14 @@ every alpha, because the rank of the observed value among exchangeable ones is u
 """
 
 import math
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from ucvtest.common.words import arg
+
+T = TypeVar("T")
 
 
 def mean_error(values: np.ndarray) -> float:
@@ -42,19 +44,21 @@ def check_stop_after(stop_after: int | None, n_permutations: int | str) -> None:
         )
 
 
-def permutations_within(
-    max_seconds: float, affordable: int, n_requested: int, stop_after: int | None
-) -> int:
-    """How many of the permutations asked for are drawn, where there is time for `affordable`.
+def permutations_within(options: T, affordable: int) -> T:
+    """The options of a test with no more permutations than there is time for.
 
     Time alone decides it, and no draw: (count + 1)/(P + 1) is valid for every P.
     """
-    if stop_after is not None and affordable < stop_after:
+    record: Any = options
+    if record.stop_after is not None and affordable < record.stop_after:
         raise ValueError(
-            f"{arg('max_seconds', max_seconds)} allows about {affordable} permutations, and "
-            f"{arg('stop_after', stop_after)} needs as many at least: raise one, or lower the other"
+            f"{arg('max_seconds', record.max_seconds)} allows about {affordable} permutations, and "
+            f"{arg('stop_after', record.stop_after)} needs as many at least: raise one, or lower "
+            "the other"
         )
-    return min(n_requested, affordable)
+    if affordable >= record.n_permutations:
+        return options
+    return replace(record, n_permutations=affordable, n_requested=record.n_permutations)
 
 
 @dataclass(frozen=True)

@@ -168,11 +168,7 @@ to the estimate nevertheless."""
 
 
 def on_logit(
-    estimate: float,
-    se: float,
-    df: float,
-    null_value: float = math.nan,
-    moved: float | None = None,
+    estimate: float, se: float, df: float, null_value: float = math.nan, moved: float | None = None
 ) -> Pivot:
     """A share on the logit scale, so that its interval stays between 0 and 1: an AUC.
 

@@ -82,10 +82,7 @@ class MultivariateT:
         return {}
 
     def critical(
-        self,
-        alpha: float,
-        pairs: Pairs | None = None,
-        alternative: Alternative = "two-sided",
+        self, alpha: float, pairs: Pairs | None = None, alternative: Alternative = "two-sided"
     ) -> Critical:
         """What the largest of them exceeds with probability `alpha`."""
         if (len(self.covariance) if pairs is None else len(pairs)) == 1:

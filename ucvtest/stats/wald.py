@@ -53,20 +53,15 @@ def reference_of(df: float) -> str:
     return "normal" if math.isnan(df) else "t"
 
 
-def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
-    """p-value of a studentised statistic; NaN without a statistic or a reference."""
+def wald_pvalue(statistic: Any, reference: str, df: Any, alternative: Alternative) -> Any:
+    """p-value of a studentised statistic, or of several; NaN without a statistic or a reference."""
     if reference not in ("normal", "t"):
         return math.nan
-    # NaN with no degrees of freedom.
-    return float(wald_pvalues(statistic, reference, df, alternative))
-
-
-def wald_pvalues(statistic: Any, reference: str, df: Any, alternative: Alternative) -> Any:
-    """The same of arrays, by "normal" or "t"."""
     # Both distributions are symmetric.
     x = {"two-sided": -np.abs(statistic), "less": statistic, "greater": -statistic}[alternative]
     tail = ndtr(x) if reference == "normal" else stdtr(df, x)
-    return 2 * tail if alternative == "two-sided" else tail
+    pvalue = 2 * tail if alternative == "two-sided" else tail
+    return pvalue if np.ndim(pvalue) else float(pvalue)
 
 
 def wald_interval(

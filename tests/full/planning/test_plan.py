@@ -161,8 +161,7 @@ def test_bands_of_curves_end_where_losses_do():
     separate = X + np.array([4.0, 0.0, 0.0]) * Y[:, None]
     for loss, ends in (("zero_one", ("low", 0)), ("auc", ("high", 1))):
         tests = curve_tests(separate, Y, ("lda", "knn:1"), {"loss": loss}, 40)
-        curves, _ = learning_curve(tests, np.random.default_rng(0), largest=40, alpha=0.05)
-        for curve in curves:
+        for curve in learning_curve(tests, np.random.default_rng(0), largest=40, alpha=0.05)[0]:
             band = np.concatenate([curve["low"], curve["high"]])
             known = band[~np.isnan(band)]
             assert (known >= 0).all()
@@ -328,10 +327,9 @@ def test_curves_leave_out_sizes_that_learners_refuse():
 def test_curves_of_aucs_rise_whatever_the_auc_is_called():
     tests = curve_tests(X, Y, ("lda",), {"loss": "roc_auc"}, 40)[:2]
     (found,), _ = learning_curve(tests, np.random.default_rng(0), largest=100, alpha=0.05)
-    beyond = found["extrapolated"]
-    last = found["estimate"][~beyond][-1]
-    assert found["estimate"][beyond][0] == pytest.approx(last, abs=0.02)
-    assert found["estimate"][beyond][-1] > last
+    estimates, beyond = found["estimate"], found["extrapolated"]
+    assert estimates[beyond][0] == pytest.approx(estimates[~beyond][-1], abs=0.02)
+    assert estimates[beyond][-1] > estimates[~beyond][-1]
 
 
 def test_rules_of_which_nothing_was_seen_plan_nothing():

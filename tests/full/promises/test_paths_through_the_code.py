@@ -24,25 +24,25 @@ def test_fold_scores_to_the_corrected_t_test():
     scores = {"a": rng.normal(0.8, 0.05, 10), "b": rng.normal(0.75, 0.05, 10)}
     of_scores, of_losses = uv.Losses.from_scores, uv.CorrectedTTest.from_losses
     calls = calls_of(lambda: of_losses(of_scores(scores, n_learn=90, n_test=10)).fit())
-    check(calls, files=19, functions=69)
+    check(calls, files=19, functions=68)
 
 
 def test_predictions_to_mcnemars_test():
     predictions = {"a": np.where(np.arange(60) < 5, 1 - Y, Y), "b": np.where(Y, 1, X[:, 0] > 20)}
     of_predictions, of_losses = uv.Losses.from_predictions, uv.McNemarTest.from_losses
     calls = calls_of(lambda: of_losses(of_predictions(Y, predictions)).fit())
-    check(calls, files=39, functions=172)
+    check(calls, files=39, functions=169)
 
 
 def test_one_ustatistic_test():
     test = uv.UStatisticTest
     calls = calls_of(lambda: test(X, Y, "lda", "knn:3").fit(n_pairs=100, rng=0))
     assert len(calls.between_files) <= 6, calls.between_files
-    check(calls, files=74, functions=449)
+    check(calls, files=72, functions=437)
 
 
 def test_a_default_comparison():
     compare = uv.compare
     calls = calls_of(lambda: compare(X, Y, ["lda", "knn:3", "nearest_centroid"], rng=0))
     assert len(calls.between_files) <= 8, calls.between_files
-    check(calls, files=92, functions=566)
+    check(calls, files=91, functions=553)

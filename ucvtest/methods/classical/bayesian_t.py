@@ -169,10 +169,7 @@ class BayesianTTest(ResamplingTest):
             null_value=math.nan,
             posterior=posterior,
             settings={"rope": None if math.isnan(rope) else quantity.spread(rope)},
-            diagnostics={
-                "tested_per_learnt": ratio,
-                "resample_means": quantity.value(means[0]),
-            },
+            diagnostics={"tested_per_learnt": ratio, "resample_means": quantity.value(means[0])},
             notes=(
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
                 "those of the posterior distribution, under an uninformative prior.",

@@ -242,9 +242,11 @@ class CrossValidationWaldTest(ResamplingTest):
     def _of_metric(self, observed: LossDifference) -> Answer:
         """The answer of a metric that is a function of means, pooled over the folds."""
         n_folds = observed.design.n_resamples
+        survival = observed.losses.metric.of_survival
+        pooled = "pairs within folds" if survival else "parts pooled over the folds"
         answer = metric_of_rules(observed, self.tested_clusters(observed)).answer(
             "Cross-validation Wald test of a metric",
-            _in_words(observed, n_folds),
+            f"{observed.in_words} of the {n_folds} rules fitted here, {pooled}",
             self.question.hypothesis.null_value,
         )
         # Without signal predictions are nearly constant, and R2 and skill scores compare two nearly
@@ -261,18 +263,6 @@ class CrossValidationWaldTest(ResamplingTest):
                 *([LITTLE_SIGNAL] if little_signal else []),
             ),
         )
-
-
-def _in_words(observed: LossDifference, n_folds: int) -> str:
-    """The estimand of a metric."""
-    loss_in_words = observed.losses.in_words
-    estimand = f"difference in {loss_in_words}" if observed.paired else loss_in_words
-    pooled = (
-        "pairs within folds"
-        if observed.losses.metric.of_survival
-        else "parts pooled over the folds"
-    )
-    return f"{estimand} of the {n_folds} rules fitted here, {pooled}"
 
 
 def _check_folds(variance: Variance, design: Design) -> None:
@@ -292,10 +282,7 @@ def _fold_variances(observed: LossDifference, values: np.ndarray) -> dict[Varian
     folds = np.repeat(np.arange(len(sizes)), sizes)
     within_fold = Influence(all_pairs.estimates, around_fold, folds)
     # The divisor is n, not n - 1.
-    return {
-        "all_pairs": all_pairs.variances * ((n - 1) / n),
-        "within_fold": within_fold.variances,
-    }
+    return {"all_pairs": all_pairs.variances * ((n - 1) / n), "within_fold": within_fold.variances}
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:

@@ -164,10 +164,7 @@ class DieboldMarianoTest(ResamplingTest):
             )
         estimand = of_these_rules(observed)
         if observed.design.learns:
-            estimand = (
-                f"difference in {observed.losses.in_words} of forecasts by rules that learn from "
-                "earlier rows"
-            )
+            estimand = f"{observed.in_words} of forecasts by rules that learn from earlier rows"
         means = Influence.of_means(observed.values_of_each)
         # Autocovariances up to the horizon have too few terms to be estimated.
         too_long, status = 3 * horizon > n, "ok"

@@ -24,10 +24,7 @@ THESE_RULES = (
 
 def of_these_rules(observed: LossDifference) -> str:
     """The estimand if rules are fixed and nothing is learnt."""
-    loss_in_words = observed.losses.in_words
-    if observed.paired:
-        return f"difference in {loss_in_words} of these rules"
-    return f"{loss_in_words} of this rule"
+    return f"{observed.in_words} of {'these rules' if observed.paired else 'this rule'}"
 
 
 def mean_with_variance(

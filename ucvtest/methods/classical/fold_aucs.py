@@ -11,12 +11,7 @@ from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
 from ucvtest.inference.answer import Answer
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.several_aucs import (
-    RANKED_ALIKE,
-    TestedLabels,
-    area_table,
-    unknown,
-)
+from ucvtest.methods.classical.several_aucs import RANKED_ALIKE, TestedLabels, area_table, unknown
 from ucvtest.stats.fold_pairs import FoldAreas, LabeledFolds
 from ucvtest.stats.pivots import Pivot, on_logit
 

@@ -33,11 +33,7 @@ from ucvtest.methods.classical.error_rates import (
     rule_of_weighted_errors,
     shares_of_rules,
 )
-from ucvtest.methods.classical.fixed_rules import (
-    THESE_RULES,
-    means_with_variances,
-    of_these_rules,
-)
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, means_with_variances, of_these_rules
 from ucvtest.methods.classical.function_of_means import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
@@ -290,11 +286,8 @@ class HoldOutTest(ResamplingTest):
         """The estimand, with the size of the learning set if there is one."""
         if not observed.design.learns:
             return of_these_rules(observed)
-        loss_in_words, size = observed.losses.in_words, self._learn_size(observed.design)
-        if observed.paired:
-            rules = f"the two rules fitted to this learning set of {size}"
-            return f"difference in {loss_in_words} of {rules}"
-        return f"{loss_in_words} of the rule fitted to this learning set of {size}"
+        rules, size = "two rules" if observed.paired else "rule", self._learn_size(observed.design)
+        return f"{observed.in_words} of the {rules} fitted to this learning set of {size}"
 
 
 def _left_open(n_open: int, interval: str) -> str:

@@ -20,7 +20,7 @@ from ucvtest.results.columns import PairNumbers
 from ucvtest.stats.exact import PairedCounts, tails
 from ucvtest.stats.interval_rules import ChangedUnits
 from ucvtest.stats.melded import lower_ends
-from ucvtest.stats.wald import Alternative, reference_of, wald_interval, wald_pvalues
+from ucvtest.stats.wald import Alternative, reference_of, wald_interval, wald_pvalue
 
 CELLS = 2_000_000
 """Differences of losses that are kept at a time."""
@@ -96,7 +96,7 @@ def student_numbers(
         largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
         rounding = ROUNDING * np.maximum(*largest[places].T)
         plain = (variance > rounding**2) & np.isfinite(estimate) & _differ(losses, places)
-    pvalue = wald_pvalues(statistic, reference_of(df[0]), df, alternative)
+    pvalue = wald_pvalue(statistic, reference_of(df[0]), df, alternative)
     return _reported(question, PairNumbers(estimate, se, statistic, pvalue, df, plain))
 
 
@@ -112,7 +112,7 @@ def numbers_of_shares(
     statistic = (moved - hypothesis.null_value) / se
     numbers = PairNumbers(
         *(estimate, np.sqrt(variance), statistic),
-        wald_pvalues(statistic, "t", df, hypothesis.alternative),
+        wald_pvalue(statistic, "t", df, hypothesis.alternative),
         np.full(len(places), df),
         np.ones(len(places), dtype=bool),
         PivotsOfPairs(moved, se, df),

@@ -87,10 +87,7 @@ class NestedCrossValidationTest(ResamplingTest):
 
     method_name = "nested_cross_validation"
     in_short = "10 folds inside 10 folds"
-    needs = Needs(
-        designs="nested K-fold cross-validation, also repeated",
-        clusters="units",
-    )
+    needs = Needs(designs="nested K-fold cross-validation, also repeated", clusters="units")
     default_design = NestedKFold(10, 20)
     pair_by_pair = True
 

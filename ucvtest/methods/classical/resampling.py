@@ -228,10 +228,8 @@ class ResamplingTest(HypothesisTest):
         """
         if not observed.design.learns:
             return of_these_rules(observed)
-        size, subject = self._learn_size(observed.design), observed.losses.in_words
+        size, subject = self._learn_size(observed.design), observed.in_words
         units = "observations" if self.question.clusters is None else "clusters"
-        if observed.paired:
-            subject = f"difference in {subject}"
         if kind == "conditional":
             return f"{subject} of these rules fitted to {size} {units} each"
         return f"{subject} {when_learning_from(size, units)}"

@@ -87,11 +87,10 @@ def _status(decomposition: Decomposition, *, identical: bool, paired: bool) -> s
         return no_spread("in every fold", "use other random folds, or another loss", paired=paired)
     variance = decomposition.variance(decomposition.rho)
     if variance < 0:
-        cure = (
-            f"a larger rho, or {arg('n_repeats', 1)}"
-            if decomposition.lambda2 > 0
-            else f"{arg('n_folds')} that divide n"
-        )
+        if decomposition.lambda2 > 0:
+            cure = f"a larger rho, or {arg('n_repeats', 1)}"
+        else:
+            cure = f"{arg('n_folds')} that divide n"
         return (
             f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "
             f"estimator: use {cure}"
@@ -200,10 +199,8 @@ def _admissible_picture(decomposition: Decomposition) -> Picture | None:
     ]
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     if sigma_squared > 0:
-        point, label = (
-            (omega / sigma_squared, gamma / sigma_squared),
-            f"rho = {decomposition.rho:.3g}",
-        )
+        point = (omega / sigma_squared, gamma / sigma_squared)
+        label = f"rho = {decomposition.rho:.3g}"
         layers.append(Layer("points", *point, label=label, role="estimate"))
     zero = "gamma = 0, as the naive variance assumes"
     layers.append(Layer("horizontal", y=0.0, label=zero, role="null"))

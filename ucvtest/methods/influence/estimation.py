@@ -144,11 +144,9 @@ class CopiedLosses(FittedLosses):
         first = np.zeros_like(copied)
         first[:, :n_obs] = testing
         learner_losses = [values[:, :n_obs] for values in super().losses_for(copied, first, seeds)]
-        return (
-            learner_losses
-            if clusters is None
-            else [clusters.sums(values) for values in learner_losses]
-        )
+        if clusters is None:
+            return learner_losses
+        return [clusters.sums(values) for values in learner_losses]
 
 
 # ------------------------------------------------------------------------------------- sums
@@ -225,11 +223,9 @@ def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -
     # Scores, and existing losses, are of the rows of clusters.
     index = clusters.groups.index
     losses_or_scores = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
-    return (
-        losses_or_scores
-        if layout.ranks_pairs
-        else [clusters.sums(values) for values in losses_or_scores]
-    )
+    if layout.ranks_pairs:
+        return losses_or_scores
+    return [clusters.sums(values) for values in losses_or_scores]
 
 
 def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> PairCounts | LossCounts:

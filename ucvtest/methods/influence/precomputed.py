@@ -9,9 +9,7 @@ from ucvtest.common.words import arg, call
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
 from ucvtest.inference.question import Question
-from ucvtest.methods.influence.estimation import (
-    times_tested,
-)
+from ucvtest.methods.influence.estimation import times_tested
 from ucvtest.methods.influence.options import InfluenceOptions, Layout, Options, resampled_of
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
 

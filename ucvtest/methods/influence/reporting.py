@@ -202,11 +202,9 @@ def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
     listed = []
     jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))
     if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
-        small_class_effect = (
-            "the standard error is rough, and so are interval and p-value"
-            if jackknife
-            else "trust neither the standard error nor the p-value"
-        )
+        small_class_effect = "trust neither the standard error nor the p-value"
+        if jackknife:
+            small_class_effect = "the standard error is rough, and so are interval and p-value"
         class_subject = "The sample has" if layout.mixed else "The smaller class has"
         listed.append(
             f"{class_subject} {smallest} {layout.units}: with so few, {small_class_effect}. "

@@ -8,12 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucvtest.common.words import arg
-from ucvtest.inference.studentise import (
-    Hypothesis,
-    Studentised,
-    on_logit_scale,
-    studentise,
-)
+from ucvtest.inference.studentise import Hypothesis, Studentised, on_logit_scale, studentise
 from ucvtest.kernels.influence.estimate import Influence, ad_hoc_by_repetition
 from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
 from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout

@@ -1,6 +1,6 @@
 """The options of a leave-pair-out test, and refusals before the first fit."""
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from math import comb
 from typing import Annotated, Any, Literal, Self
 
@@ -124,13 +124,7 @@ class LeavePairOutOptions(Options):
             )
         if least_labelings == 1:
             return self
-        number, n_requested = labelings - 1, int(self.n_permutations)
-        number = permutations_within(self.max_seconds, number, n_requested, self.stop_after)
-        return (
-            replace(self, n_permutations=number, n_requested=n_requested)
-            if number < n_requested
-            else self
-        )
+        return permutations_within(self, labelings - 1)
 
     def n_labelings(self, sizes: Sizes) -> int:
         """Labelings whose errors a permutation p-value needs, with the observed one."""

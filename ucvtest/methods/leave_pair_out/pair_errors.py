@@ -25,11 +25,7 @@ from ucvtest.kernels.leave_pair_out.discriminant import count_by_discriminant
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
-from ucvtest.learners.closed_forms.held_out import (
-    has_hat_matrix,
-    hat_matrix,
-    held_out_predictions,
-)
+from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant, standardised_features
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.restricted import seen_by

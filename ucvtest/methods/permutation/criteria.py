@@ -15,12 +15,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import Trial, rounds_within
-from ucvtest.kernels.permutation import (
-    Sampling,
-    final_prediction_error,
-    leave_one_out,
-    vc_penalty,
-)
+from ucvtest.kernels.permutation import Sampling, final_prediction_error, leave_one_out, vc_penalty
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother

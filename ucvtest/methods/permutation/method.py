@@ -83,13 +83,7 @@ class PermutationComplexityTest(HypothesisTest):
     )
 
     def __init__(
-        self,
-        X: Any,
-        y: Any,
-        learner: Any,
-        *,
-        loss: Any = None,
-        **ask: Unpack[OfData],
+        self, X: Any, y: Any, learner: Any, *, loss: Any = None, **ask: Unpack[OfData]
     ) -> None:
         self._ask(self.question_of(X, y, learner, alternative="less", loss=loss, **ask))
 

@@ -1,6 +1,6 @@
 """The options of `PermutationComplexityTest`, and refusals before the first fit."""
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -102,8 +102,7 @@ class PermutationOptions(Options):
     def within(self, affordable_labelings: int) -> Self:
         """The options with the number of permutations that fits into the time."""
         assert self.max_seconds is not None
-        n_requested = int(self.n_permutations)
-        if affordable_labelings < min(LEAST_PERMUTATIONS, n_requested):
+        if affordable_labelings < min(LEAST_PERMUTATIONS, int(self.n_permutations)):
             # The fit to the observed labels is the third.
             raise too_few_seconds(
                 self.max_seconds,
@@ -111,14 +110,7 @@ class PermutationOptions(Options):
                 LEAST_PERMUTATIONS + 1,
                 "the Monte-Carlo error",
             )
-        number = permutations_within(
-            self.max_seconds, affordable_labelings, n_requested, self.stop_after
-        )
-        return (
-            replace(self, n_permutations=number, n_requested=n_requested)
-            if number < n_requested
-            else self
-        )
+        return permutations_within(self, affordable_labelings)
 
     @property
     def exact(self) -> bool:
