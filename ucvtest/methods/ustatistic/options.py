@@ -16,7 +16,6 @@ from ucvtest.methods.ustatistic.interval import (
     NEED_MANY_FITS,
     Interval,
     IntervalName,
-    knows_slope,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
@@ -71,7 +70,7 @@ class UStatisticOptions:
     def of(cls, question: Question, learning_sets: LearningSets, options: Options) -> Self:
         """The options for a question, which may not have what a user asks for."""
         sizes, given_sets, number = learning_sets.sizes, learning_sets.given_sets, options.n_pairs
-        interval = _interval(question, learning_sets, options.interval, options.variance)
+        interval = Interval.of(options.interval, question, learning_sets, options.variance)
         if given_sets is not None:
             question.refuse_budget(max_fits=options.max_fits, max_seconds=options.max_seconds)
             if number not in ("auto", given_sets.n_pairs):
@@ -191,32 +190,6 @@ def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) 
             f"{arg('variance', variance)} needs learning sets in disjoint pairs: use losses of "
             f"{call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
         )
-
-
-def _interval(
-    question: Question, learning_sets: LearningSets, interval: IntervalName, variance: Variance
-) -> Interval:
-    """The rule for the interval, if it suits the estimand and the sizes."""
-    metric, n_units, learn_size = question.metric, question.n_units, learning_sets.learn_size
-    sizes = learning_sets.sizes
-    if learning_sets.contrast == "ratio":
-        rule = Interval.of_ratio(interval, metric, variance=variance)
-    else:
-        rule = Interval.of(
-            interval,
-            metric,
-            paired=question.paired,
-            variance=variance,
-            n_rows=None if question.clusters is None else question.n_obs,
-            sloped=metric.is_mean
-            and isinstance(sizes, Sizes)
-            and sizes.keeps_pairs
-            and knows_slope(n_units, learn_size),
-        )
-        rule.check_null(question.hypothesis.null_value)
-    if metric.is_mean:
-        rule.check_sizes(n_units, learn_size)
-    return rule
 
 
 def default_max_fits(learners: Sequence[Learner]) -> int:
