@@ -139,8 +139,12 @@ class Estimates:
         variance: str,
         *,
         converged: bool = True,
+        sloped: bool = False,
     ) -> Self:
-        """From the sums so far; "few" from the rounds that were kept."""
+        """From the sums so far; "few" from the rounds that were kept.
+
+        `sloped` if the interval takes the slope of the standard error.
+        """
         few, columns, no_variance, of_se = variance == "few", sums.columns, None, cls.slope
         alone = [(place,) for place in places] if len(places) == 2 else []
         first, *own = (sums.estimate(x, few=few) for x in (places, *alone))
@@ -151,7 +155,7 @@ class Estimates:
                 alike, equal = sums.alike, sums.equal_scores
                 no_variance = columns.why_without(first.value, alike=alike, equal=equal)
                 first = first if few else first.without_variance
-        elif not few and sums.effects().gram is not None and len(columns.strata.learn_sizes) == 1:
+        elif sloped and not few:
             of_se = slope(sums.effects(), sums.contrast(places))
         estimates = cls(
             *(first, variance, sums.n_rows, converged, tuple(own)),
@@ -349,8 +353,10 @@ class PairedRun:
 
     def _of_sums(self, sums: Sums, variance: str, *, converged: bool = True) -> Estimates:
         """By the full variance, or that of few fits."""
-        places = self.places
-        estimates = Estimates.of(self.question, sums, places, variance, converged=converged)
+        places, sloped = self.places, self.options.interval.name == "stabilised"
+        estimates = Estimates.of(
+            self.question, sums, places, variance, converged=converged, sloped=sloped
+        )
         of_means = isinstance(self.learning_sets.sizes, Sizes)
         if variance == "few" or not (of_means and sums.enough and estimates.own_is_open):
             return estimates

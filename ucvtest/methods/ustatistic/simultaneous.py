@@ -167,11 +167,11 @@ class Joined:
         rough = sum(not x.errors[name] <= RELIABLE * x.variances[name] for x in varying)
         return rough <= (0 if of_auc else len(varying) / 2)
 
-    def of(self, question: Question, places: Places) -> Estimates:
+    def of(self, test: JoinedTest) -> Estimates:
         """The estimates of one learner, or of the difference of two."""
-        estimates = Estimates.of(
-            question, self.sums, places, self.variance, converged=self.converged
-        )
+        places, sloped = test.places, test.options.interval.name == "stabilised"
+        how = {"converged": self.converged, "sloped": sloped}
+        estimates = Estimates.of(test.question, self.sums, places, self.variance, **how)
         if self.few:
             return estimates
         if estimates.no_variance is not None:
@@ -404,7 +404,7 @@ class JointRun:
                     test.question,
                     test.learning_sets,
                     test.options,
-                    estimates.of(test.question, test.places),
+                    estimates.of(test),
                     source.of(test.places),
                     seed,
                 ),
