@@ -202,16 +202,6 @@ class Interval:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
 
-    def variance(self, variance_name: str) -> str:
-        """The variance to be estimated: the jackknife for skewness, with which it was tried."""
-        with_jackknife = self.name in ("hall", "hall_floor", "log")
-        return "jackknife" if variance_name == "auto" and with_jackknife else variance_name
-
-    @property
-    def answers_without_spread(self) -> bool:
-        """Whether there is an interval if all losses are the same."""
-        return self.name == "plus_four"
-
     def applied(self, studentised: Studentised, shape: Shape | None, name: str) -> Studentised:
         """The test with a variance, by this rule; unchanged if there is no answer.
 

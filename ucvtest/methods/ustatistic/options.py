@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from ucvtest.common.checks import AtLeast, Between, Seconds
 from ucvtest.common.words import arg, call
@@ -82,7 +82,11 @@ class UStatisticOptions:
                 raise ValueError(
                     f"{arg('tol', options.tol)} does not apply when losses are given: leave it out"
                 )
-        variance = sizes.chosen(interval.variance(options.variance))
+        variance: str = options.variance
+        if variance == "auto" and interval.name in ("hall", "hall_floor", "log"):
+            # Rules for skewed losses were tried with it.
+            variance = "jackknife"
+        variance = sizes.chosen(variance)
         if given_sets is not None:
             _check_given(variance, sizes, given_sets)
             named = (variance, options.variance, DEFAULT_TOL, 0, interval, given_sets)
@@ -154,20 +158,6 @@ class UStatisticOptions:
         fits_allowed = max(self.max_fits - n_fits, 0)
         needed_fits = n_fits * (excess**2 - 1)
         return fits_allowed if not needed_fits < fits_allowed else max(round(needed_fits), 0)
-
-    def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
-        """The settings that repeat the fit."""
-        settings: dict[str, Any] = {
-            "learn_size": learn_size,
-            "n_pairs": self.n_pairs,
-            "variance": self.requested_variance,
-            "interval": self.interval.requested_name,
-        }
-        if self.given_sets is None:
-            settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}
-        if self.max_seconds is not None:
-            settings["max_seconds"] = self.max_seconds
-        return settings
 
 
 def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) -> None:

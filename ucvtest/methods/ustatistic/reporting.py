@@ -216,7 +216,7 @@ class _Report:
                 f"which needs {MIN_PAIRS}; {remedy}"
             )
         if estimate.flat(name) and not of_auc:
-            if self.interval.answers_without_spread:
+            if self.interval.name == "plus_four":
                 return "ok"
             if self.is_ratio:
                 return IN_PROPORTION
@@ -536,10 +536,19 @@ class _Report:
 
     def settings(self, seed: int | None) -> dict[str, Any]:
         """The settings that repeat the test."""
-        learning_sets, settings = self.learning_sets, dict[str, Any]()
+        learning_sets, options, settings = self.learning_sets, self.options, dict[str, Any]()
         if self.question.sample is not None:
             settings["pos_label"] = learning_sets.positive(self.question)
-        settings |= self.options.settings(learning_sets.learn_size, seed)
+        settings |= {
+            "learn_size": learning_sets.learn_size,
+            "n_pairs": options.n_pairs,
+            "variance": options.requested_variance,
+            "interval": options.interval.requested_name,
+        }
+        if options.given_sets is None:
+            settings |= {"tol": options.tol, "max_fits": options.max_fits, "rng": seed}
+        if options.max_seconds is not None:
+            settings["max_seconds"] = options.max_seconds
         if learning_sets.contrast != "difference":
             settings["contrast"] = learning_sets.contrast
         if self.aucs is not None:
