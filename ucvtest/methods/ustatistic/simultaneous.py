@@ -170,8 +170,8 @@ class Joined:
     def of(self, test: JoinedTest) -> Estimates:
         """The estimates of one learner, or of the difference of two."""
         places, sloped = test.places, test.options.interval.name == "stabilised"
-        how = {"converged": self.converged, "sloped": sloped}
-        estimates = Estimates.of(test.question, self.sums, places, self.variance, **how)
+        known = test.question, self.sums, places, self.variance
+        estimates = Estimates.of(*known, converged=self.converged, sloped=sloped)
         if self.few:
             return estimates
         if estimates.no_variance is not None:
