@@ -38,11 +38,11 @@ def test_one_ustatistic_test():
     test = uv.UStatisticTest
     calls = calls_of(lambda: test(X, Y, "lda", "knn:3").fit(n_pairs=100, rng=0))
     assert len(calls.between_files) <= 6, calls.between_files
-    check(calls, files=72, functions=437)
+    check(calls, files=72, functions=433)
 
 
 def test_a_default_comparison():
     compare = uv.compare
     calls = calls_of(lambda: compare(X, Y, ["lda", "knn:3", "nearest_centroid"], rng=0))
     assert len(calls.between_files) <= 8, calls.between_files
-    check(calls, files=91, functions=553)
+    check(calls, files=91, functions=547)

@@ -91,7 +91,7 @@ def checked_rows(
         raise ValueError(f"learnt must have shape (M, n) with a row or more, got {mask.shape}")
     if not np.isin(mask, (0, 1)).all():
         raise ValueError("learnt must contain 0 and 1 only")
-    labels = _classes(y, mask.shape[1]) if several else _zeros_and_ones(y, mask.shape[1])
+    labels = _labels(y, mask.shape[1], several=several)
     # The AUC of two classes has the positives first.
     order = tuple(range(int(labels.max()) + 1)) if several else (1, 0)
     rows = UserRows(mask.astype(bool), _draws(cluster, len(mask)), labels, order)
@@ -125,24 +125,22 @@ def checked_units(rows: UserRows, clusters: Clusters, *, several: bool, exact: b
     return units
 
 
-def _zeros_and_ones(y: Any, n_obs: int) -> np.ndarray:
+def _labels(y: Any, n_obs: int, *, several: bool) -> np.ndarray:
+    """The class of each observation: 0 and 1, or 0, 1, ... of several."""
     labels = as_array("y", y)
+    present = np.unique(labels) if labels.dtype.kind in "iufb" else np.array([])
+    if several:
+        if labels.shape != (n_obs,) or len(present) < 2 or any(present != range(len(present))):
+            raise ValueError(
+                f"y must contain the classes 0, 1, ... of {n_obs} observations, each at least "
+                f"once, with scores of shape (M, n, C), got {y!r:.60}"
+            )
+        return labels.astype(int)
     if labels.shape != (n_obs,) or not np.isin(labels, (0, 1)).all():
         raise ValueError(f"y must contain 0 and 1 for {n_obs} observations, got {y!r:.60}")
     for label in (1, 0):
-        if not (labels == label).any():
+        if label not in present:
             raise ValueError(f"y has no {label}: the AUC needs both classes")
-    return labels.astype(int)
-
-
-def _classes(y: Any, n_obs: int) -> np.ndarray:
-    labels = as_array("y", y)
-    present = np.unique(labels) if labels.dtype.kind in "iufb" else np.array([])
-    if labels.shape != (n_obs,) or len(present) < 2 or (present != np.arange(len(present))).any():
-        raise ValueError(
-            f"y must contain the classes 0, 1, ... of {n_obs} observations, each at least once, "
-            f"with scores of shape (M, n, C), got {y!r:.60}"
-        )
     return labels.astype(int)
 
 
@@ -205,36 +203,24 @@ def _check_number(rows: UserRows, unit: str, *, exact: bool) -> None:
 
 def checked_scores(rows: UserRows, scores: Mapping[str, Any], *, several: bool) -> list[np.ndarray]:
     """The scores (M, n), or (M, n, C), of each learner by its name, all there where tested."""
-    read = _class_scores if several else _scores
-    return [read(rows, name, values) for name, values in scores.items()]
-
-
-def _scores(rows: UserRows, name: str, scores: Any) -> np.ndarray:
-    values = as_numbers(name, scores)
-    if values.shape != rows.learnt.shape:
-        raise ValueError(
-            f"{name} and learnt must have one shape, got {values.shape} and {rows.learnt.shape}"
-        )
-    _check_tested(rows, name, np.isnan(values), "a score")
-    return values
-
-
-def _class_scores(rows: UserRows, name: str, scores: Any) -> np.ndarray:
-    values = as_numbers(name, scores)
-    shape = (*rows.learnt.shape, len(rows.order))
-    if values.shape != shape:
-        raise ValueError(
-            f"{name} must have shape (M, n, C) = {shape}, one score for each class in y, got "
-            f"{values.shape}"
-        )
-    _check_tested(rows, name, np.isnan(values).any(axis=2), "a score of every class")
-    return values
-
-
-def _check_tested(rows: UserRows, name: str, missing: np.ndarray, needed_values: str) -> None:
-    if (missing & ~rows.learnt).any():
-        row, column = np.argwhere(missing & ~rows.learnt)[0]
-        raise ValueError(
-            f"{name} has NaN in row {row} for observation {column}, which is tested there: "
-            f"every tested observation needs {needed_values}"
-        )
+    checked, shape = [], (*rows.learnt.shape, len(rows.order))[: 3 if several else 2]
+    for name, user_scores in scores.items():
+        values = as_numbers(name, user_scores)
+        if values.shape != shape and several:
+            raise ValueError(
+                f"{name} must have shape (M, n, C) = {shape}, one score for each class in y, got "
+                f"{values.shape}"
+            )
+        if values.shape != shape:
+            raise ValueError(
+                f"{name} and learnt must have one shape, got {values.shape} and {shape}"
+            )
+        missing = np.isnan(values).any(axis=2) if several else np.isnan(values)
+        if (missing & ~rows.learnt).any():
+            row, column = np.argwhere(missing & ~rows.learnt)[0]
+            raise ValueError(
+                f"{name} has NaN in row {row} for observation {column}, which is tested there: "
+                f"every tested observation needs a score{' of every class' if several else ''}"
+            )
+        checked.append(values)
+    return checked

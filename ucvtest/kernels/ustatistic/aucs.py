@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from enum import Enum, auto
+from enum import Enum
 from typing import Self
 
 import numpy as np
@@ -17,25 +17,19 @@ NO_VARIANCE = 1e-10
 
 
 class NoVariance(Enum):
-    """Why an AUC, or the difference of two, has no variance."""
+    """Why an AUC, or the difference of two, has no variance, in words."""
 
-    NEVER_TOGETHER = auto()
-    """Some two classes were tested together in no learning set."""
-    EQUAL_SCORES = auto()
-    """All tested scores of two classes were equal."""
-    SEPARATED = auto()
-    """The classes were separated completely, in every row."""
-    OBSERVATIONS_ALIKE = auto()
-    """Every observation was ranked equally well."""
-    CLASSES_ALIKE = auto()
-    """The same of several classes, as by equal scores."""
-    CLUSTERS_ALIKE = auto()
-    """Every cluster was ranked equally well."""
-    LEARNERS_ALIKE = auto()
-    """Two learners ranked every tested pair alike."""
-    DIFFERENCE_ALIKE = auto()
-    """Two learners differ by as much for every observation."""
-    NOTHING_VARIES = auto()
+    NEVER_TOGETHER = "some two classes were tested together in no learning set"
+    EQUAL_SCORES = "all tested scores were equal: the learner tells no observation from another"
+    SEPARATED = "the classes were separated completely, in every row"
+    OBSERVATIONS_ALIKE = "every observation was ranked equally well"
+    CLASSES_ALIKE = "every observation was ranked equally well, as by equal scores"
+    CLUSTERS_ALIKE = "every cluster was ranked equally well"
+    LEARNERS_ALIKE = (
+        "the two learners ranked every tested pair alike, so there is no difference to test"
+    )
+    DIFFERENCE_ALIKE = "the two learners differ by as much for every observation"
+    NOTHING_VARIES = "nothing varies"
     """The jackknife of one of several differences is zero."""
 
 
@@ -67,30 +61,12 @@ def influence(strata: Strata, b: np.ndarray) -> np.ndarray:
     return values
 
 
-NOTHING_VARIED = {
-    NoVariance.EQUAL_SCORES: (
-        "all tested scores were equal: the learner tells no observation from another"
-    ),
-    NoVariance.SEPARATED: "the classes were separated completely, in every row",
-    NoVariance.OBSERVATIONS_ALIKE: "every observation was ranked equally well",
-    NoVariance.CLASSES_ALIKE: "every observation was ranked equally well, as by equal scores",
-    NoVariance.CLUSTERS_ALIKE: "every cluster was ranked equally well",
-    NoVariance.LEARNERS_ALIKE: (
-        "the two learners ranked every tested pair alike, so there is no difference to test"
-    ),
-    NoVariance.DIFFERENCE_ALIKE: "the two learners differ by as much for every observation",
-    NoVariance.NOTHING_VARIES: "nothing varies",
-}
-
-
 def no_variance_in_words(no_variance: NoVariance) -> str:
     """The status where there is no variance."""
     if no_variance is NoVariance.NEVER_TOGETHER:
-        return (
-            "too few resamples: some two classes were tested together in no learning set; give "
-            "more learning sets, or smaller ones"
-        )
-    return f"degenerate: the jackknife variance is zero, {NOTHING_VARIED[no_variance]}"
+        more = "give more learning sets, or smaller ones"
+        return f"too few resamples: {no_variance.value}; {more}"
+    return f"degenerate: the jackknife variance is zero, {no_variance.value}"
 
 
 def too_rough(estimate: Estimate, name: str, remedy: str) -> str:

@@ -8,7 +8,7 @@ difference, for a learner alone, or for another point of linearisation.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +29,12 @@ from ucvtest.kernels.ustatistic.rows import Strata
 
 SAME = 1e-13
 """What AUCs differ by, at most, that are the same."""
+
+Values = Sequence[np.ndarray]
+"""What a source has of each learner, losses, scores or predictions, at some learning sets."""
+
+Pair = np.ndarray | None
+"""Sums over the rows of each block that columns of scores add to; see `placements`."""
 
 Places = tuple[int, ...]
 """Of one learner, or of two that are compared."""
@@ -55,14 +61,8 @@ class Columns(ABC):
         return self.n_columns
 
     @abstractmethod
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
-        """Placements (V, M, n) from what the source has of each learner; see `placements`."""
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
+        """Placements (V, M, n) of the values at learning sets (M, n) of some draws (M,)."""
 
     @abstractmethod
     def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
@@ -116,13 +116,7 @@ class MeanLosses(Columns):
 
     offset: np.ndarray | None = None
 
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
         """See `Columns`."""
         return np.stack(values)
 
@@ -147,13 +141,7 @@ class DifferenceOfLosses(MeanLosses):
         """See `Columns`."""
         return 1
 
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
         """See `Columns`."""
         first, other = values
         return np.stack([first - other, other])
@@ -182,63 +170,39 @@ class RatioOfLosses(MeanLosses):
 
 @dataclass(frozen=True, eq=False)
 class Ranked(Columns):
-    """AUCs of units of two classes or more, with the weights v of pairs of classes."""
+    """AUCs of units of two classes or more, with the weights v of pairs of classes.
+
+    Of clusters of one class each, the unit (N,) and the weight (N,) of each row; then there is one
+    column more, of what pairs of clusters count.
+    """
 
     v: np.ndarray
+    clusters: tuple[np.ndarray, np.ndarray] | None = None
     kind = AucEstimate
 
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
+    @property
+    def n_columns(self) -> int:
         """See `Columns`."""
-        return placements.place_classes(self.strata, self.v, values, learning, draw, pair)
+        return self.n_learners + (self.clusters is not None)
+
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
+        """See `Columns`."""
+        rows = values, sets, draw, pair
+        return placements.place_classes(self.strata, self.v, *rows, self.clusters)
 
     def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
         """See `Columns`."""
+        if self.clusters is not None:
+            return share(self.n_columns, place, self.n_learners, means)
         return linear(np.eye(self.n_learners)[place], means)
 
     @property
     def flat(self) -> NoVariance:
         """See `Columns`."""
+        if self.clusters is not None:
+            return NoVariance.CLUSTERS_ALIKE
         several = len(self.strata.learn_sizes) > 2
         return NoVariance.CLASSES_ALIKE if several else NoVariance.OBSERVATIONS_ALIKE
-
-
-@dataclass(frozen=True, eq=False)
-class RankedClusters(Ranked):
-    """AUCs of clusters of one class each: the unit and the weight of each row."""
-
-    unit: np.ndarray = field(kw_only=True)
-    weight: np.ndarray = field(kw_only=True)
-
-    @property
-    def n_columns(self) -> int:
-        """See `Columns`."""
-        return self.n_learners + 1
-
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
-        """See `Columns`."""
-        clusters = self.unit, self.weight
-        return placements.place_classes(self.strata, self.v, values, learning, draw, pair, clusters)
-
-    def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
-        """See `Columns`."""
-        return share(self.n_columns, place, self.n_learners, means)
-
-    @property
-    def flat(self) -> NoVariance:
-        """See `Columns`."""
-        return NoVariance.CLUSTERS_ALIKE
 
 
 class Ranking(NamedTuple):
@@ -264,16 +228,10 @@ class RankedMixed(Columns):
         """See `Columns`."""
         return len(self.rankings) * (self.n_learners + 1)
 
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
         """See `Columns`."""
         rankings = [ranking[:3] for ranking in self.rankings]
-        return placements.place_mixed(rankings, values, learning, self.unit, by_group=self.by_group)
+        return placements.place_mixed(rankings, values, sets, self.unit, by_group=self.by_group)
 
     def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
         """See `Columns`."""
@@ -326,4 +284,4 @@ def columns_of_aucs(
     if rankings:
         return RankedMixed(strata, n_learners, rankings, groups.index, by_group)
     weight = 1 / groups.sizes[groups.index] if by_group else np.ones(groups.n_obs)
-    return RankedClusters(strata, n_learners, v, unit=groups.index, weight=weight)
+    return Ranked(strata, n_learners, v, (groups.index, weight))

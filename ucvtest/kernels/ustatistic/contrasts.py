@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 from ucvtest.common.single_thread import ONE_BLAS_THREAD
 from ucvtest.kernels.ustatistic.rows import Effects
-from ucvtest.kernels.ustatistic.slopes import complete_slope, slope_by_rows
+from ucvtest.kernels.ustatistic.slopes import slope_by_rows
 from ucvtest.stats import jackknife
 from ucvtest.stats.jackknife import leave_one_out_weights
 
@@ -283,16 +283,19 @@ def slope(effects: Effects, contrast: Contrast) -> tuple[float, float, float]:
     with ONE_BLAS_THREAD:
         strips = (np.tensordot(second[kept], tau, 1) for tau in effects.strips(kept))
         if effects.exact:
-            tau = np.concatenate(list(strips), axis=1)
-            return *complete_slope(n, g + 1, b, np.tensordot(effects.weight, tau, 1)), 0.0
+            tau = np.tensordot(effects.weight, np.concatenate(list(strips), axis=1), 1)
+            # Without noise, as three groups that are alike.
+            alike = np.stack([b] * 3), [np.stack([tau] * 3)]
+            value, error = slope_by_rows(n, g + 1, *alike, np.ones((1, 3)), np.ones(3))
+            return float(value[0]), float(error[0]), 0.0
         filled = effects.weight > 0
         weight = effects.weight[filled]
-        of_rows = slope_by_rows(
+        value, error = slope_by_rows(
             *(n, g + 1, by_block[filled] * weight[:, None]),
             (tau[filled] * weight[:, None, None] for tau in strips),
             *(leave_one_out_weights(len(weight)), weight),
         )
-    return float(of_rows.value[0]), float(of_rows.error[0]), _error(of_rows.value[1:])
+    return float(value[0]), float(error[0]), _error(value[1:])
 
 
 def covariance(effects: Effects, contrasts: Sequence[Contrast]) -> np.ndarray:

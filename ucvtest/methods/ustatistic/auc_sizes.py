@@ -15,7 +15,7 @@ from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.ustatistic.columns import Columns, Ranking, columns_of_aucs, rankings_of
 from ucvtest.kernels.ustatistic.placements import hand_till, one_against_rest, two_classes
 from ucvtest.kernels.ustatistic.rows import N_BLOCKS, ROWS_FOR_EACH, Strata
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSets, range_of
 from ucvtest.methods.ustatistic.sizes import check_complete
 from ucvtest.metrics.base import when_learning_from
 
@@ -104,7 +104,7 @@ class AucSizes(WithinClasses):
             sizes, count = design.learning[:, class_members].sum(axis=1), len(class_members)
             if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
                 raise ValueError(
-                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
+                    f"the design learns from {range_of(sizes)} of {count} observations of a class, "
                     "but the test needs the same number in every split, at least one, with two "
                     f"left to be tested: use {call('designs.RandomSplits', arg('stratify', True))} "
                     f"with a {arg('test_fraction')} in proportion to the classes"
@@ -231,42 +231,35 @@ class AucSizes(WithinClasses):
 
     def chosen(self, variance: str) -> str:
         """The requested variance, or the choice of "auto"."""
+        by_class = ", ".join(f"{g} of {n}" for n, g in self.by_class)
         if variance == "auto":
             has_midpoint = self.paired and len(self.sizes) == 2 and not self.singles_only
             # Of several classes the midpoint has not been tried.
             return "midpoint" if has_midpoint else "jackknife"
-        if variance == "few":
-            return self._few()
-        if variance not in self.known_variances:
+        if variance == "few" and not self.in_rounds:
+            smaller = f" or a smaller {arg('learn_size')}" if self.in_pairs else ""
+            raise ValueError(
+                f"{arg('variance', 'few')} needs disjoint pairs of learning sets, with at most "
+                f"half of each class, got {by_class}: use {arg('variance', 'jackknife')}{smaller}"
+            )
+        if variance not in (*self.known_variances, "few"):
             raise ValueError(
                 f"{arg('variance', variance)} does not exist for {self.about}: use one of auto, "
                 f"{', '.join(self.known_variances)}, few"
             )
-        if variance != "jackknife" and self.singles_only:
+        if variance == "midpoint" and self.singles_only:
             raise ValueError(
                 f"{arg('variance', variance)} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = "
                 f"{self.n_obs}: use {arg('variance', 'jackknife')}, which hardly differs from it "
                 "there"
             )
         if variance == "midpoint" and not self.paired:
-            listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
             raise ValueError(
                 f"{arg('variance', 'midpoint')} needs at most half of each class to learn from, "
-                f"got {listed}: use a smaller {arg('learn_size')}, or "
+                f"got {by_class}: use a smaller {arg('learn_size')}, or "
                 f"{arg('variance', 'jackknife')}"
             )
         return variance
-
-    def _few(self) -> str:
-        """The variance of few fits, which needs disjoint pairs."""
-        if self.in_rounds:
-            return "few"
-        listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
-        raise ValueError(
-            f"{arg('variance', 'few')} needs disjoint pairs of learning sets, with at most half of "
-            f"each class, got {listed}: use {arg('variance', 'jackknife')}"
-            + (f" or a smaller {arg('learn_size')}" if self.in_pairs else "")
-        )
 
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
         """Refuse all learning sets if there are too many."""
@@ -332,11 +325,6 @@ def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> t
             f"{learn_size}: use {sum(default)}, or leave it out"
         )
     return tuple(class_shares(codes, int(learn_size)).tolist())
-
-
-def _range(sizes: np.ndarray) -> str:
-    low, high = int(sizes.min()), int(sizes.max())
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _one_sample(

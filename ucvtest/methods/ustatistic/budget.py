@@ -192,25 +192,19 @@ class Stages:
             short = 2 * self.n_learners * LEAST_ROUNDS <= options.max_fits < self._fits_of_many
         return replace(options, variance="few") if short else options
 
-
-def limited_by_time(
-    question: Question,
-    learning_sets: LearningSets,
-    options: UStatisticOptions,
-    execution: Execution,
-) -> UStatisticOptions:
-    """The options with the number of fits that fits into the time; progress receives the limit."""
-    seconds = options.max_seconds
-    if seconds is not None:
-        problem = question.data("max_seconds")
-        rows = problem.learnt_rows(learning_sets.learn_size)
-        affordable_fits = decided_fits(problem, rows, seconds, execution)
-        options = options.within(affordable_fits)
-        needed_fits = Stages(learning_sets, options, len(question.learners)).least_fits
-        if options.max_fits < needed_fits:
-            raise too_few_seconds(seconds, affordable_fits, needed_fits, options.purpose)
-    if options.n_pairs == "auto" and options.given_sets is None:
-        execution.announce_total(options.max_fits, at_most=True)
+    def limited_by_time(self, question: Question, execution: Execution) -> UStatisticOptions:
+        """The options with the fits that fit into the time; progress receives the limit."""
+        options, seconds = self.options, self.options.max_seconds
         if seconds is not None:
-            execution.update_eta(options.max_fits)
-    return options
+            problem = question.data("max_seconds")
+            rows = problem.learnt_rows(self.learning_sets.learn_size)
+            affordable_fits = decided_fits(problem, rows, seconds, execution)
+            options = options.within(affordable_fits)
+            needed_fits = replace(self, options=options).least_fits
+            if options.max_fits < needed_fits:
+                raise too_few_seconds(seconds, affordable_fits, needed_fits, options.purpose)
+        if options.n_pairs == "auto" and options.given_sets is None:
+            execution.announce_total(options.max_fits, at_most=True)
+            if seconds is not None:
+                execution.update_eta(options.max_fits)
+        return options

@@ -139,8 +139,12 @@ class Estimates:
         variance: str,
         *,
         converged: bool = True,
+        sloped: bool = False,
     ) -> Self:
-        """From the sums so far; "few" from the rounds that were kept."""
+        """From the sums so far; "few" from the rounds that were kept.
+
+        `sloped` if the interval takes the slope of the standard error.
+        """
         few, columns, no_variance, of_se = variance == "few", sums.columns, None, cls.slope
         alone = [(place,) for place in places] if len(places) == 2 else []
         first, *own = (sums.estimate(x, few=few) for x in (places, *alone))
@@ -151,7 +155,7 @@ class Estimates:
                 alike, equal = sums.alike, sums.equal_scores
                 no_variance = columns.why_without(first.value, alike=alike, equal=equal)
                 first = first if few else first.without_variance
-        elif not few and sums.effects().gram is not None and len(columns.strata.learn_sizes) == 1:
+        elif sloped and not few:
             of_se = slope(sums.effects(), sums.contrast(places))
         estimates = cls(
             *(first, variance, sums.n_rows, converged, tuple(own)),
@@ -223,24 +227,28 @@ def too_few_draws(options: UStatisticOptions, n_pairs: int) -> str:
 
 
 def collected(
-    sampler: Sampler,
     stages: Stages,
+    source: LossSource,
     sums: Sums,
+    generator: np.random.Generator,
     excess: Callable[[], float],
     unanswered: Callable[[], bool],
-    *,
-    one_by_one: OneByOne | None,
+    in_short: Callable[[], str] | None = None,
 ) -> tuple[str, bool]:
     """Draw, fit and add up: the variance that there is then, and whether "auto" has converged.
 
-    It is that of few fits where the draws are `unanswered` by another, or interrupted. Pairs that
-    are fitted `one_by_one` are left out if a learner fails.
+    It is that of few fits where the draws are `unanswered` by another, or interrupted. Pairs whose
+    learners are fitted one by one are left out if one of them fails; a progress bar has the answer
+    so far `in_short`.
     """
-    options, rounds = stages.options, None
-    if one_by_one is not None:
-        rounds, sampler.source.pairs = one_by_one.rounds, one_by_one
-        sampler = replace(sampler, one_by_one=one_by_one)
-    sums.apart = rounds is not None
+    options, sets, jointly = stages.options, stages.learning_sets, stages.jointly
+    rounds, one_by_one = None if sums.rounds is None else sums, None
+    in_pairs = sets.in_rounds and options.n_pairs != "exact" and not (jointly and rounds is None)
+    if source.one_by_one and in_pairs:
+        one_by_one = OneByOne(source, rounds, in_short, sets.sizes.of_rows, jointly)
+        source.pairs, sums.apart = one_by_one, rounds is not None
+    halves = sets.contrast != "ratio" and not jointly
+    sampler = Sampler(sets.sizes, source, generator, halves, one_by_one)
     try:
         converged = collect(sampler, options, sums, stages, excess)
     except KeyboardInterrupt:
@@ -277,7 +285,7 @@ class PairedRun:
         `result_of` is the test that they lead to, for progress bars.
         """
         source, sets, options = self.source, self.learning_sets, self.options
-        sums, pairs = self._sums(), None
+        sums = self._sums()
         if isinstance(source, GivenPredictions) and isinstance(sums.columns, OfCells):
             known = memoised(source.parts, _no_sums)
             key = source.places, sums.columns.width, sums.kind
@@ -287,21 +295,14 @@ class PairedRun:
                 return self._of_sums(sums, "few" if by_few else options.variance)
             if sums.n_bytes + sum(kept_sums.n_bytes for kept_sums in known.values()) <= KEPT_BYTES:
                 known[key] = sums
-        sampler = Sampler(sets.sizes, source, generator, halves=sets.contrast != "ratio")
-        if source.one_by_one and sets.sizes.in_rounds and options.n_pairs != "exact":
-            pairs = OneByOne(
-                source,
-                None if sums.rounds is None else sums,
-                answer=lambda: _in_short(result_of(self._of_sums(sums, "few"))),
-                of_rows=sets.sizes.of_rows,
-            )
         variance, converged = collected(
-            sampler,
             Stages(sets, options, len(self.places)),
+            source,
             sums,
+            generator,
             lambda: self._excess(sums),
             lambda: self._unanswered(sums),
-            one_by_one=pairs,
+            lambda: _in_short(result_of(self._of_sums(sums, "few"))),
         )
         return self._of_sums(sums, variance, converged=converged)
 
@@ -352,8 +353,10 @@ class PairedRun:
 
     def _of_sums(self, sums: Sums, variance: str, *, converged: bool = True) -> Estimates:
         """By the full variance, or that of few fits."""
-        places = self.places
-        estimates = Estimates.of(self.question, sums, places, variance, converged=converged)
+        places, sloped = self.places, self.options.interval.name == "stabilised"
+        estimates = Estimates.of(
+            self.question, sums, places, variance, converged=converged, sloped=sloped
+        )
         of_means = isinstance(self.learning_sets.sizes, Sizes)
         if variance == "few" or not (of_means and sums.enough and estimates.own_is_open):
             return estimates

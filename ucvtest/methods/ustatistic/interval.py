@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg
 from ucvtest.inference import quantity
+from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.rows import MOST_UNITS
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranges import range_in_words, range_of
 from ucvtest.metrics.smooth import SmoothMetric
@@ -17,6 +19,7 @@ from ucvtest.stats.pivots import Hall, Pivot, Shape, Stabilised, plus_four
 
 if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.estimates import RowsAdded
+    from ucvtest.methods.ustatistic.learning_sets import LearningSets
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
@@ -127,73 +130,66 @@ class Interval:
     def of(
         cls,
         interval_name: IntervalName,
-        metric: Metric,
-        *,
-        paired: bool,
+        question: Question,
+        learning_sets: "LearningSets",
         variance: str,
-        n_rows: int | None = None,
-        sloped: bool = True,
     ) -> Self:
-        """The requested rule, if it is possible, or the choice of "auto".
-
-        `sloped` if the slope of the standard error is well known in this sample.
-        """
-        if interval_name != "auto":
+        """The requested rule, if it suits estimand and sizes, or the choice of "auto"."""
+        metric, paired, sizes = question.metric, question.paired, learning_sets.sizes
+        n, g, is_ratio = question.n_units, learning_sets.learn_size, False
+        n_rows = None if question.clusters is None else question.n_obs
+        name, reason = str(interval_name), "it was requested"
+        if learning_sets.contrast == "ratio":
+            name, reason, is_ratio, n_rows = "log", "it is the one for ratios", True, None
+            if interval_name != "auto":
+                raise ValueError(
+                    f"{arg('interval', interval_name)} is not for ratios, whose interval is on the "
+                    "log scale: leave it out"
+                )
+            if variance not in OF_RATIOS:
+                raise ValueError(
+                    f"{arg('variance', variance)} is not for ratios, which have 'jackknife' and "
+                    "'few': leave it out"
+                )
+        elif interval_name == "auto":
+            sloped = isinstance(sizes, Sizes) and sizes.keeps_pairs and knows_slope(n, g)
+            name, reason = suited(metric, variance, paired=paired, sloped=metric.is_mean and sloped)
+        else:
             _check(interval_name, metric, paired=paired)
             if variance == "few" and interval_name in NEED_MANY_FITS:
                 raise ValueError(
                     f"{arg('interval', interval_name)} needs more information than few fits give: "
                     f"use {arg('interval', 'auto')}, or another variance"
                 )
-            return cls(interval_name, interval_name, "it was requested", metric, paired, n_rows)
-        suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
-        return cls(interval_name, *suited, metric, paired, n_rows)
-
-    @classmethod
-    def of_ratio(cls, interval_name: IntervalName, metric: Metric, *, variance: str) -> Self:
-        """The rule for ratios, which is the only one."""
-        if interval_name != "auto":
+        rule = cls(interval_name, name, reason, metric, paired, n_rows, is_ratio=is_ratio)
+        if not is_ratio:
+            rule._check_null(question.hypothesis.null_value)
+        if metric.is_mean and name == "stabilised" and not _has_slope(n, g):
             raise ValueError(
-                f"{arg('interval', interval_name)} is not for ratios, whose interval is on the log "
-                "scale: leave it out"
+                f"{arg('interval', 'stabilised')} needs n <= {MOST_UNITS} and "
+                f"{arg('learn_size')} <= {min(n // 2, n - 3)}, got n = {n} and learn_size = {g}: "
+                f"use another {arg('learn_size')}, or {arg('interval', 'wald')}"
             )
-        if variance not in OF_RATIOS:
-            raise ValueError(
-                f"{arg('variance', variance)} is not for ratios, which have 'jackknife' and 'few': "
-                "leave it out"
-            )
-        reason = "it is the one for ratios"
-        return cls(interval_name, "log", reason, metric, paired=True, is_ratio=True)
+        return rule
 
     def for_few_fits(self) -> Self:
         """The rule for the variance of few fits, which show neither skewness nor slope."""
         if self.requested_name != "auto" or self.is_ratio:
             return self
-        name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
+        name, reason = suited(self.metric, "few", paired=self.paired, sloped=False)
         return replace(self, name=name, reason=reason)
 
-    def check_null(self, null_value: float) -> None:
+    def _check_null(self, null_value: float) -> None:
         """Refuse a null value outside the range of the estimand, unless "wald" was requested."""
         low, high = self.range
         if self.requested_name != "wald" and (null_value < low or null_value > high):
-            low, high = sorted((self._reported(low), self._reported(high)))
-            raise ValueError(
-                f"{arg('null_value', self._reported(null_value))} is not a value that the estimand "
-                f"can have, which {range_in_words((low, high))}: change it, or use "
-                f"{arg('interval', 'wald')}"
+            low, high, null_value = (
+                float(self.metric.reported(x, paired=self.paired)) for x in (low, high, null_value)
             )
-
-    def _reported(self, value: float) -> float:
-        return float(self.metric.reported(value, paired=self.paired))
-
-    def check_sizes(self, n_obs: int, learn_size: int) -> None:
-        """Refuse sizes of samples and learning sets without the numbers that the rule needs."""
-        if self.name == "stabilised" and not _has_slope(n_obs, learn_size):
+            in_words = range_in_words((min(low, high), max(low, high)))
             raise ValueError(
-                f"{arg('interval', 'stabilised')} needs n <= {MOST_UNITS} and "
-                f"{arg('learn_size')} <= {min(n_obs // 2, n_obs - 3)}, got n = {n_obs} and "
-                f"learn_size = {learn_size}: use another {arg('learn_size')}, or "
-                f"{arg('interval', 'wald')}"
+                f"{arg('null_value', null_value)} is not a value that the estimand can have, which "
+                f"{in_words}: change it, or use {arg('interval', 'wald')}"
             )
 
     @property
@@ -205,16 +201,6 @@ class Interval:
         if self.metric.bounds is None and self.metric.name in POSITIVE:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
-
-    def variance(self, variance_name: str) -> str:
-        """The variance to be estimated: the jackknife for skewness, with which it was tried."""
-        with_jackknife = self.name in ("hall", "hall_floor", "log")
-        return "jackknife" if variance_name == "auto" and with_jackknife else variance_name
-
-    @property
-    def answers_without_spread(self) -> bool:
-        """Whether there is an interval if all losses are the same."""
-        return self.name == "plus_four"
 
     def applied(self, studentised: Studentised, shape: Shape | None, name: str) -> Studentised:
         """The test with a variance, by this rule; unchanged if there is no answer.
@@ -342,9 +328,10 @@ def _has_slope(n_obs: int, learn_size: int) -> bool:
     return has_pair_effects(n_obs, learn_size) and n_obs <= MOST_UNITS
 
 
-def _suited(metric: Metric, variance: str, *, paired: bool, sloped: bool) -> tuple[str, str]:
+def suited(metric: Metric, variance: str, *, paired: bool, sloped: bool) -> tuple[str, str]:
     """The rule for a metric, and why."""
-    if sloped and (metric.counts_errors or metric.of_cells) and variance not in BY_PAPER:
+    of_errors = metric.counts_errors or metric.of_cells
+    if paired and sloped and of_errors and variance not in BY_PAPER:
         metric_words = "error rates" if metric.counts_errors else "confusion metrics"
         return "stabilised", f"it is the default for differences of {metric_words}"
     if paired:

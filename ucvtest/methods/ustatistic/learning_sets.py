@@ -120,26 +120,21 @@ class LearningSets:
 
 def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
     """Sizes of the whole sample; whether the loss counts errors decides on the variance."""
-    metric = question.metric
+    metric, target, n_columns = question.metric, question.labels, 1
+    if metric.of_cells:
+        # Of a confusion matrix one column for each class and prediction.
+        if isinstance(question, LossesQuestion) and question.reported_losses is not None:
+            target = question.reported_losses.losses.target
+        assert target is not None
+        n_classes = int(np.max(target)) + 1
+        n_columns = (2 if question.paired else 1) * n_classes * (n_classes - 1)
     return Sizes(
         question.n_units,
         learn_size,
         zero_one=metric.counts_errors or metric.of_cells,
         pairs=metric.compares_pairs,
-        n_columns=_n_columns(question),
+        n_columns=n_columns,
     )
-
-
-def _n_columns(question: Question) -> int:
-    """Columns with effects of pairs: of a confusion matrix one for each class and prediction."""
-    if not question.metric.of_cells:
-        return 1
-    target = question.labels
-    if isinstance(question, LossesQuestion) and question.reported_losses is not None:
-        target = question.reported_losses.losses.target
-    assert target is not None
-    n_classes = int(np.max(target)) + 1
-    return (2 if question.paired else 1) * n_classes * (n_classes - 1)
 
 
 def check_ratio(

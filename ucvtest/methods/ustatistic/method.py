@@ -17,7 +17,7 @@ from ucvtest.inference.finish import finish
 from ucvtest.inference.needs import Needs
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic.budget import Stages, limited_by_time
+from ucvtest.methods.ustatistic.budget import Stages
 from ucvtest.methods.ustatistic.estimates import Estimates, PairedRun
 from ucvtest.methods.ustatistic.kappa import KappaProfile, overlaps_of, profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets, null_value_of
@@ -491,7 +491,7 @@ class UStatisticTest(HypothesisTest):
 
     def _answer(self, options: UStatisticOptions, execution: Execution) -> Answer:
         question, learning_sets = self.question, self.learning_sets
-        options = limited_by_time(question, learning_sets, options, execution)
+        options = self._stages(options).limited_by_time(question, execution)
         options = self._stages(options).few_if_needed()
         source, seed = question.losses(execution), execution.seed
 

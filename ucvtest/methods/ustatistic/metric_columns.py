@@ -6,7 +6,6 @@ such as that with rows added, is another contrast of the same sums.
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.kernels.ustatistic.columns import Columns
+from ucvtest.kernels.ustatistic.columns import Columns, Pair, Values
 from ucvtest.kernels.ustatistic.contrasts import Contrast
 from ucvtest.kernels.ustatistic.few import Rounds
 from ucvtest.kernels.ustatistic.rows import Strata
@@ -63,30 +62,21 @@ class OfMetric(Columns):
     def linear(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Linear | None:
         """The function at the means (width,) of a learner; None where it has no value."""
 
-    def placed(
-        self,
-        values: Sequence[np.ndarray],
-        learning: np.ndarray,
-        draw: np.ndarray,
-        pair: np.ndarray | None,
-    ) -> np.ndarray:
+    def placed(self, values: Values, sets: np.ndarray, draw: np.ndarray, pair: Pair) -> np.ndarray:
         """See `Columns`."""
-        testing = ~learning
-        if self.clusters is not None:
-            testing = testing[:, self.clusters.groups.index]
-        parts = [self.parts(predictions, testing) for predictions in values]
-        placed = np.concatenate(parts)
+        testing = self._tested(sets)
+        placed = np.concatenate([self.parts(predictions, testing) for predictions in values])
         return placed if self.clusters is None else self.clusters.sums(placed)
 
-    def pool(
-        self, values: Sequence[np.ndarray], learning: np.ndarray, *, row_by_row: bool = False
-    ) -> None:
+    def pool(self, values: Values, sets: np.ndarray, *, row_by_row: bool = False) -> None:
         """Pool what the function needs apart from means of parts; see `PooledParts`."""
-        testing = ~learning
-        if self.clusters is not None:
-            testing = testing[:, self.clusters.groups.index]
+        testing = self._tested(sets)
         for pool, predictions in zip(self.pools, values, strict=True):
             pool.add(predictions, testing, row_by_row=row_by_row)
+
+    def _tested(self, sets: np.ndarray) -> np.ndarray:
+        """Which rows are tested (M, N)."""
+        return ~sets if self.clusters is None else ~sets[:, self.clusters.groups.index]
 
     def of_one(self, place: int, means: np.ndarray, rounds: Rounds | None) -> Contrast:
         """See `Columns`; nothing varies where the metric has no value."""
@@ -110,14 +100,10 @@ class OfMetric(Columns):
     def bias(self, place: int, means: np.ndarray, n: float, variance: float) -> float:
         """The second-order bias of a learner's metric: see `WorkingPoint`."""
         pool = self.pools[place]
-        point = self._point(place, pool.means)
-        return math.nan if point is None else point.bias(pool.directions, n, variance)
-
-    def _point(self, place: int, means: np.ndarray) -> WorkingPoint | None:
-        """Where the pooled means are; None where the bias is not known."""
         if isinstance(self.function, MetricOfSets):
-            return None
-        return WorkingPoint.at(self.function, means, self.pools[place].errors)
+            return math.nan
+        point = WorkingPoint.at(self.function, pool.means, pool.errors)
+        return point.bias(pool.directions, n, variance)
 
     def _at(self, place: int, linear: Linear, rounds: Rounds | None) -> Contrast:
         weights, fixed = np.zeros(self.n_columns), linear.fixed

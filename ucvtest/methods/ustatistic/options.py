@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from ucvtest.common.checks import AtLeast, Between, Seconds
 from ucvtest.common.words import arg, call
@@ -16,7 +16,6 @@ from ucvtest.methods.ustatistic.interval import (
     NEED_MANY_FITS,
     Interval,
     IntervalName,
-    knows_slope,
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
@@ -71,7 +70,7 @@ class UStatisticOptions:
     def of(cls, question: Question, learning_sets: LearningSets, options: Options) -> Self:
         """The options for a question, which may not have what a user asks for."""
         sizes, given_sets, number = learning_sets.sizes, learning_sets.given_sets, options.n_pairs
-        interval = _interval(question, learning_sets, options.interval, options.variance)
+        interval = Interval.of(options.interval, question, learning_sets, options.variance)
         if given_sets is not None:
             question.refuse_budget(max_fits=options.max_fits, max_seconds=options.max_seconds)
             if number not in ("auto", given_sets.n_pairs):
@@ -83,7 +82,11 @@ class UStatisticOptions:
                 raise ValueError(
                     f"{arg('tol', options.tol)} does not apply when losses are given: leave it out"
                 )
-        variance = sizes.chosen(interval.variance(options.variance))
+        variance: str = options.variance
+        if variance == "auto" and interval.name in ("hall", "hall_floor", "log"):
+            # Rules for skewed losses were tried with it.
+            variance = "jackknife"
+        variance = sizes.chosen(variance)
         if given_sets is not None:
             _check_given(variance, sizes, given_sets)
             named = (variance, options.variance, DEFAULT_TOL, 0, interval, given_sets)
@@ -156,20 +159,6 @@ class UStatisticOptions:
         needed_fits = n_fits * (excess**2 - 1)
         return fits_allowed if not needed_fits < fits_allowed else max(round(needed_fits), 0)
 
-    def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
-        """The settings that repeat the fit."""
-        settings: dict[str, Any] = {
-            "learn_size": learn_size,
-            "n_pairs": self.n_pairs,
-            "variance": self.requested_variance,
-            "interval": self.interval.requested_name,
-        }
-        if self.given_sets is None:
-            settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}
-        if self.max_seconds is not None:
-            settings["max_seconds"] = self.max_seconds
-        return settings
-
 
 def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) -> None:
     """Refuse variances that need other learning sets than those of the losses that are given."""
@@ -191,32 +180,6 @@ def _check_given(variance: str, sizes: Sizes | AucSizes, given_sets: GivenSets) 
             f"{arg('variance', variance)} needs learning sets in disjoint pairs: use losses of "
             f"{call('designs.DisjointSets')}, or {arg('variance', 'jackknife')}"
         )
-
-
-def _interval(
-    question: Question, learning_sets: LearningSets, interval: IntervalName, variance: Variance
-) -> Interval:
-    """The rule for the interval, if it suits the estimand and the sizes."""
-    metric, n_units, learn_size = question.metric, question.n_units, learning_sets.learn_size
-    sizes = learning_sets.sizes
-    if learning_sets.contrast == "ratio":
-        rule = Interval.of_ratio(interval, metric, variance=variance)
-    else:
-        rule = Interval.of(
-            interval,
-            metric,
-            paired=question.paired,
-            variance=variance,
-            n_rows=None if question.clusters is None else question.n_obs,
-            sloped=metric.is_mean
-            and isinstance(sizes, Sizes)
-            and sizes.keeps_pairs
-            and knows_slope(n_units, learn_size),
-        )
-        rule.check_null(question.hypothesis.null_value)
-    if metric.is_mean:
-        rule.check_sizes(n_units, learn_size)
-    return rule
 
 
 def default_max_fits(learners: Sequence[Learner]) -> int:

@@ -1,7 +1,7 @@
 """Learning sets whose losses, or scores, are given, and how many random splits suffice."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -88,10 +88,10 @@ def given_sets(design: Design) -> GivenSets:
     """The learning sets of a design: disjoint pairs if they are, else random splits of one size."""
     n, low, high = design.n_obs, design.learn_sizes[0], design.learn_sizes[-1]
     if low < high or n - low < 2:
-        numbers = f"{low}" if low == high else f"{low} to {high}"
         raise ValueError(
-            f"the design learns from {numbers} of {n} observations at a time, and the test needs "
-            f"one size, with two left to be tested: use {call('designs.RandomSplits')}"
+            f"the design learns from {range_of(design.learn_sizes)} of {n} observations at a time, "
+            "and the test needs one size, with two left to be tested: use "
+            f"{call('designs.RandomSplits')}"
         )
     sets = GivenSets.of(design)
     if Sizes(n, low).disjoint:
@@ -106,6 +106,12 @@ def given_sets(design: Design) -> GivenSets:
             "n_draws"
         )
     return sets
+
+
+def range_of(sizes: Sequence[int] | np.ndarray) -> str:
+    """The sizes of learning sets in words."""
+    low, high = min(sizes), max(sizes)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def resamples_for_precision(

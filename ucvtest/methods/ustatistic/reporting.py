@@ -7,7 +7,6 @@ from typing import Any
 
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg, call
-from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference import quantity
 from ucvtest.inference.answer import Answer
@@ -169,8 +168,7 @@ class _Report:
     def tested(self, name: str) -> Studentised:
         """The test with a variance, or the reason why there is none."""
         estimate, status, hypothesis = self.estimate, self.status(name), self.question.hypothesis
-        # Zero may also stand for parts that were estimated below zero.
-        variance, mc_se = estimate.variances[name] or math.nan, estimate.mc_se
+        variance, mc_se = estimate.variances[name], estimate.mc_se
         without_few = self.few is not None and self.estimates.no_variance is not None
         if without_few or estimate.flat(name):
             variance, mc_se = 0.0, mc_se if self.few is None else 0.0
@@ -218,7 +216,7 @@ class _Report:
                 f"which needs {MIN_PAIRS}; {remedy}"
             )
         if estimate.flat(name) and not of_auc:
-            if self.interval.answers_without_spread:
+            if self.interval.name == "plus_four":
                 return "ok"
             if self.is_ratio:
                 return IN_PROPORTION
@@ -227,11 +225,6 @@ class _Report:
                 "use another loss, or other learners",
                 paired=self.question.paired,
                 scores=self.question.metric.greater_is_better,
-            )
-        if variance == 0 and self.many_means:
-            return (
-                f"no variance estimate: the losses vary, but both parts of the {name} variance "
-                f"were estimated below zero; {remedy}"
             )
         if variance < 0 and name in BY_PAPER:
             other = "midpoint" if "midpoint" in estimate.variances else "jackknife"
@@ -318,7 +311,15 @@ class _Report:
         if estimates.floored:
             yield FLOORED
         if self.aucs is None:
-            yield from _feature_notes(self.question.sample)
+            sample = self.question.sample
+            if sample is not None and sample.features.shape[1] > sample.n_obs:
+                more = f"more features ({sample.features.shape[1]}) than observations "
+                more += f"({sample.n_obs})"
+                yield Note(
+                    f"With {more} losses can be skewed, and the coverage of the interval can be "
+                    "below its nominal level.",
+                    f"With {more} intervals can be too short.",
+                )
             if source.one_class_fits:
                 log_loss = self.question.metric.output == "probability"
                 yield (
@@ -535,10 +536,19 @@ class _Report:
 
     def settings(self, seed: int | None) -> dict[str, Any]:
         """The settings that repeat the test."""
-        learning_sets, settings = self.learning_sets, dict[str, Any]()
+        learning_sets, options, settings = self.learning_sets, self.options, dict[str, Any]()
         if self.question.sample is not None:
             settings["pos_label"] = learning_sets.positive(self.question)
-        settings |= self.options.settings(learning_sets.learn_size, seed)
+        settings |= {
+            "learn_size": learning_sets.learn_size,
+            "n_pairs": options.n_pairs,
+            "variance": options.requested_variance,
+            "interval": options.interval.requested_name,
+        }
+        if options.given_sets is None:
+            settings |= {"tol": options.tol, "max_fits": options.max_fits, "rng": seed}
+        if options.max_seconds is not None:
+            settings["max_seconds"] = options.max_seconds
         if learning_sets.contrast != "difference":
             settings["contrast"] = learning_sets.contrast
         if self.aucs is not None:
@@ -579,19 +589,6 @@ def _budget_of(options: UStatisticOptions) -> str:
     if options.max_seconds is None:
         return limit
     return f"{limit}, which max_seconds = {options.max_seconds:g} allowed,"
-
-
-def _feature_notes(sample: Sample | None) -> Iterator[str]:
-    if sample is None:
-        return
-    n_obs, n_features = sample.n_obs, sample.features.shape[1]
-    if n_features > n_obs:
-        more = f"more features ({n_features}) than observations ({n_obs})"
-        yield Note(
-            f"With {more} losses can be skewed, and the coverage of the interval can be below its "
-            "nominal level.",
-            f"With {more} intervals can be too short.",
-        )
 
 
 def coverage_in_words(*, paired: bool) -> str:

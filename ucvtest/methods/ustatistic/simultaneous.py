@@ -25,10 +25,9 @@ from ucvtest.methods.ustatistic.budget import Stages
 from ucvtest.methods.ustatistic.estimates import Estimates, collected, columns_of
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import METHOD_NAME, UStatisticOptions
 from ucvtest.methods.ustatistic.reporting import answer_of
-from ucvtest.methods.ustatistic.run import MIN_PAIRS, Sampler, Sums
+from ucvtest.methods.ustatistic.run import MIN_PAIRS, Sums
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
@@ -168,11 +167,11 @@ class Joined:
         rough = sum(not x.errors[name] <= RELIABLE * x.variances[name] for x in varying)
         return rough <= (0 if of_auc else len(varying) / 2)
 
-    def of(self, question: Question, places: Places) -> Estimates:
+    def of(self, test: JoinedTest) -> Estimates:
         """The estimates of one learner, or of the difference of two."""
-        estimates = Estimates.of(
-            question, self.sums, places, self.variance, converged=self.converged
-        )
+        places, sloped = test.places, test.options.interval.name == "stabilised"
+        known = test.question, self.sums, places, self.variance
+        estimates = Estimates.of(*known, converged=self.converged, sloped=sloped)
         if self.few:
             return estimates
         if estimates.no_variance is not None:
@@ -405,7 +404,7 @@ class JointRun:
                     test.question,
                     test.learning_sets,
                     test.options,
-                    estimates.of(test.question, test.places),
+                    estimates.of(test),
                     source.of(test.places),
                     seed,
                 ),
@@ -470,17 +469,13 @@ class JointRun:
         def joined(variance: str, *, converged: bool = True) -> Joined:
             return Joined(sums, variance, converged, compared)
 
-        one_by_one = None
-        if in_rounds and source.one_by_one:
-            of_rows = sets.sizes.of_rows
-            one_by_one = OneByOne(source, sums, of_rows=of_rows, several=True)
         variance, converged = collected(
-            Sampler(sets.sizes, source, generator, halves=False),
             replace(stages, options=options),
+            source,
             sums,
+            generator,
             lambda: joined(options.variance).excess(options.tol),
             lambda: not sums.has_enough or not joined(options.variance).known,
-            one_by_one=one_by_one,
         )
         if variance != "few" and not sums.has_enough:
             raise ValueError(

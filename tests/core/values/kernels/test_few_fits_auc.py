@@ -6,7 +6,7 @@ import pytest
 from tests.oracles import few_fits_auc as oracle
 from tests.oracles.few_fits import few_fits
 from ucvtest.kernels.ustatistic import placements
-from ucvtest.kernels.ustatistic.columns import Ranked, RankedClusters, RankedMixed, Ranking
+from ucvtest.kernels.ustatistic.columns import Ranked, RankedMixed, Ranking
 from ucvtest.kernels.ustatistic.few import Rounds
 from ucvtest.kernels.ustatistic.rows import Strata
 
@@ -93,7 +93,7 @@ def test_clusters_of_one_class_each_equal_the_sums_written_out(weight, two):
     strata = Strata.of(members, (2, 2))
     weight_of = 1 / np.bincount(index)[index] if weight == "group" else np.ones(len(index))
     v = placements.two_classes()[::-1, ::-1]
-    columns = RankedClusters(strata, 1 + two, v, unit=index, weight=weight_of)
+    columns = Ranked(strata, 1 + two, v, (index, weight_of))
     check(columns, scores, learning, expected)
 
 

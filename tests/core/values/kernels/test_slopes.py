@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import ustatistic as oracle
-from ucvtest.kernels.ustatistic.slopes import crossed_slope, slope
+from ucvtest.kernels.ustatistic.slopes import slope, slope_by_rows, spread_of
 
 
 def effects(phi_0, n, m):
@@ -29,20 +29,19 @@ def test_by_deletion_of_observations(n, g):
     b, tau = effects(phi_0, n, g + 1)
     expected = oracle.slope_of_standard_error(phi_0, n)
     # Groups that are all alike: products of different ones are squares.
-    groups = np.array([b, b, b]), np.array([tau, tau, tau])
-    found = crossed_slope(n, g + 1, *groups, group_selections=np.ones((1, 3)), count=np.ones(3))
-    assert found.value == pytest.approx(expected)
-    assert found.error == pytest.approx(oracle.error_of_slope(phi_0, n))
+    groups = np.array([b, b, b]), [np.array([tau, tau, tau])]
+    value, error = slope_by_rows(n, g + 1, *groups, np.ones((1, 3)), np.ones(3))
+    assert value == pytest.approx(expected)
+    assert error == pytest.approx(oracle.error_of_slope(phi_0, n))
 
 
 def test_of_a_mean_it_is_the_skewness_over_twice_the_variance():
     z = np.random.default_rng(0).exponential(size=50)
     b, tau = (z - z.mean()) / 50, np.zeros((50, 50))
-    found = crossed_slope(
-        50, 1, b[None].repeat(3, 0), tau[None].repeat(3, 0), np.ones((1, 3)), np.ones(3)
-    )
+    groups = b[None].repeat(3, 0), [tau[None].repeat(3, 0)]
+    value, _ = slope_by_rows(50, 1, *groups, np.ones((1, 3)), np.ones(3))
     second, third = (((z - z.mean()) ** power).mean() for power in (2, 3))
-    assert found.value == pytest.approx(third / (2 * second**2) * 49 / 48)
+    assert value == pytest.approx(third / (2 * second**2) * 49 / 48)
 
 
 def error_by_groups(n, m, b, tau, count, groups, spreads):
@@ -59,7 +58,7 @@ def error_by_groups(n, m, b, tau, count, groups, spreads):
     of_fit = np.sqrt(n / (n - 2) * (u**2 * residuals**2).sum())
     first, second = spreads
     # The slope is linear in the third sum, which is that of u times J_(-i).
-    return abs(slope(n, m, first, second, of_fit))
+    return abs(slope(n, m, first, spread_of(n, m, first, second), of_fit))
 
 
 def test_products_are_of_three_different_groups():
@@ -71,7 +70,7 @@ def test_products_are_of_three_different_groups():
     tau = rng.normal(size=(k, n, n))
     tau += tau.transpose(0, 2, 1)
     keep = np.vstack([np.ones(k), 1 - np.eye(k)])
-    found = crossed_slope(n, m, b, tau, keep, count)
+    value, error = slope_by_rows(n, m, b, [tau], keep, count)
     c = (n - 1 - m) / (n - 2)
     for row, kept in enumerate(keep):
         groups = np.flatnonzero(kept)
@@ -85,8 +84,9 @@ def test_products_are_of_three_different_groups():
             - c**2 * n / (n - 1) * (b[x] * b[y] * b[z]).sum()
             for x, y, z in three
         ) / sum(count[x] * count[y] * count[z] for x, y, z in three)
-        assert found.value[row] == pytest.approx(slope(n, m, first, second, third))
-        assert found.error[row] == pytest.approx(
+        spread = spread_of(n, m, first, second)
+        assert value[row] == pytest.approx(slope(n, m, first, spread, third))
+        assert error[row] == pytest.approx(
             error_by_groups(n, m, b, tau, count, groups, (first, second))
         )
 
@@ -94,7 +94,7 @@ def test_products_are_of_three_different_groups():
 def test_too_few_groups_and_effects_that_vanish():
     b, tau = np.zeros((3, 6)), np.ones((3, 6, 6))
     keep = np.vstack([np.ones(3), 1 - np.eye(3)])
-    found = crossed_slope(6, 3, b, tau, keep, np.ones(3))
-    assert found.value[0] == found.error[0] == 0
-    assert np.isnan(found.value[1:]).all()
-    assert np.isnan(found.error[1:]).all()
+    value, error = slope_by_rows(6, 3, b, [tau], keep, np.ones(3))
+    assert value[0] == error[0] == 0
+    assert np.isnan(value[1:]).all()
+    assert np.isnan(error[1:]).all()

@@ -14,7 +14,7 @@ from tests.oracles.ustatistic import (
     slope_of_standard_error,
     symmetrised_kernel,
 )
-from ucvtest.methods.ustatistic.interval import Interval
+from ucvtest.methods.ustatistic.interval import suited
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
@@ -188,11 +188,11 @@ def test_without_any_error_or_without_any_success(shift):
     ],
 )
 def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
-    one = Interval.of("auto", loss, paired=False, variance="auto")
-    assert one.name == name
-    assert word in one.reason
+    chosen, reason = suited(loss, "auto", paired=False, sloped=True)
+    assert chosen == name
+    assert word in reason
     of_two = "stabilised" if loss is LOSSES["zero_one"] else "wald"
-    assert Interval.of("auto", loss, paired=True, variance="auto").name == of_two
-    assert Interval.of("auto", loss, paired=True, variance="auto", sloped=False).name == "wald"
+    assert suited(loss, "auto", paired=True, sloped=True)[0] == of_two
+    assert suited(loss, "auto", paired=True, sloped=False)[0] == "wald"
     if loss is not AUC:
-        assert Interval.of("auto", loss, paired=False, variance="unbiased").name == "wald"
+        assert suited(loss, "unbiased", paired=False, sloped=True)[0] == "wald"
