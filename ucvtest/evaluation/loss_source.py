@@ -166,7 +166,7 @@ class PrecomputedLosses(LossSource):
         self.n_fits = difference.n_fits
 
     def _hand_out(self, difference: LossDifference, values: list[np.ndarray]) -> None:
-        """Give each learner's values (T,) or (T, K) of what is tested."""
+        """Give the values of each learner for all tested units, (T,) or (T, K)."""
         self._testing, self._values = difference.design.testing, values
         self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
 

@@ -198,10 +198,15 @@ class SplitLearner(Learner):
     ) -> Iterator[np.ndarray]:
         """Predictions of several fits in their order: sample, learning and testing rows, seed.
 
-        Learners that have workers of their own share the fits out among them here.
+        They go on after an error in one. Learners that have workers of their own share the fits
+        out among them here.
         """
-        for sample, learning, testing, seed in fits:
-            yield self.fit_predict(sample, learning, testing, output, seed)
+
+        def predict(fit: tuple[Sample, np.ndarray, np.ndarray, int]) -> np.ndarray:
+            sample, learning, testing, seed = fit
+            return self.fit_predict(sample, learning, testing, output, seed)
+
+        return map(predict, fits)
 
 
 class JittedLearner(Learner):
