@@ -168,12 +168,7 @@ class SplitLearner(Learner):
 
     @abstractmethod
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Learn from the rows `learning` and predict the rows `testing`.
 
@@ -365,10 +360,7 @@ class JittedLearner(Learner):
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
-        self,
-        state: Any,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, where a learner finds them without its scores.
 
@@ -387,11 +379,7 @@ class JittedLearner(Learner):
         """
         return None
 
-    def elect(
-        self,
-        scores: np.ndarray,
-        testing: np.ndarray | None = None,
-    ) -> Predictions:
+    def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
         """Labels for what `scores` returned; arguments as in `predict`."""
         if scores.ndim == 3:
             labels, best_score, second = leading(scores)

@@ -107,12 +107,7 @@ class SklearnLearner(SplitLearner):
                 )
 
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Clone, seed, fit and predict."""
         from sklearn.base import clone
@@ -235,12 +230,7 @@ class CallableLearner(SplitLearner):
         self.check_output(sample, output)
 
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response

@@ -181,10 +181,7 @@ class Ridge(DualRegression):
 
 
 def polynomial(
-    degree: int,
-    lam: float = 0.0,
-    penalize_intercept: bool = False,
-    scale: PenaltyScale = "sum",
+    degree: int, lam: float = 0.0, penalize_intercept: bool = False, scale: PenaltyScale = "sum"
 ) -> "Polynomial":
     """Ridge regression on the Legendre polynomials of every feature.
 
