@@ -23,7 +23,7 @@ from ucvtest.data.weights import WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
-from ucvtest.evaluation.checkpoint import open_checkpoint
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, check_two_classes, warn_of_learners
 from ucvtest.learners.base import Learner
@@ -183,7 +183,7 @@ def evaluate(
         auc=problem.metric.needs_every_class,
         groups=problem.given_groups,
     )
-    saved_fits = None if checkpoint is None else open_checkpoint(checkpoint, rng)
+    saved_fits = None if checkpoint is None else Checkpoint(checkpoint, rng)
     execution = Execution.of(
         rng if saved_fits is None else saved_fits.seed(rng), n_jobs, batch_size
     )
