@@ -247,7 +247,7 @@ class JittedLearner(Learner):
     @property
     def name(self) -> str:
         """The short string: family, arguments, and all other settings that are not the default."""
-        settings = [f for f in _settings(self) if f.repr and not f.kw_only]
+        settings = [f for f in _settings(self) if f.repr]
         by_place = [f for name in self.arguments for f in settings if f.name == name]
         while by_place and getattr(self, by_place[-1].name) == by_place[-1].default:
             by_place.pop()

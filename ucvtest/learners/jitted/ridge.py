@@ -222,7 +222,7 @@ class Polynomial(Ridge):
     """Polynomial regression; made by `polynomial`."""
 
     lam: Penalty = 0.0
-    degree: Annotated[int, AtLeast(1)] = 1
+    degree: Annotated[int, AtLeast(1)] = field(kw_only=True)
 
     family: ClassVar[str] = "polynomial"
     arguments: ClassVar[tuple[str, ...]] = ("degree", "lam")
