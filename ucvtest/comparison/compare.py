@@ -224,7 +224,7 @@ def compare(
             f"learners has {len(learners_by_name)} learner, and a comparison needs two: use a test "
             f"of one learner, such as {call('UStatisticTest')}"
         )
-    saved = None if checkpoint is None else Checkpoint.open(checkpoint)
+    saved = None if checkpoint is None else Checkpoint(checkpoint)
     generator, seed = make_generator(rng if saved is None else saved.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
     families = families_of(loss, scoring, metric, weights)

@@ -107,9 +107,27 @@ class Checkpoint(KnownFits):
     folder.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Any, rng: Any = None) -> None:
+        """Read what a folder is about, if there is one, before anything is fitted.
+
+        Raises
+        ------
+        ValueError
+            If the name is none, the folder above it does not exist, or it is of something else; or
+            if `rng` is a generator, whose seed nobody knows.
+        """
         super().__init__()
-        self.path = path
+        if isinstance(rng, np.random.Generator):
+            raise ValueError(
+                "checkpoint keeps the seed, but a Generator does not have one: pass an integer"
+            )
+        if not isinstance(path, (str, PathLike)):
+            raise ValueError(f"checkpoint must be the name of a folder, got {excerpt(path)}")
+        self.path = path = Path(path)
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"checkpoint {path} is a file: name a folder")
         self._header = self._read_header()
         self._question: dict[str, Any] = {}
         self._names: list[tuple[Learner, str]] = []
@@ -118,24 +136,6 @@ class Checkpoint(KnownFits):
         self._decided: dict[str, int] = {}
         self._results: dict[str, Any] = {}
         self._n_kept = 0
-
-    @classmethod
-    def open(cls, path: Any) -> Self:
-        """Read what a folder is about, if there is one, before anything is fitted.
-
-        Raises
-        ------
-        ValueError
-            If the name is none, the folder above it does not exist, or it is of something else.
-        """
-        if not isinstance(path, (str, PathLike)):
-            raise ValueError(f"checkpoint must be the name of a folder, got {excerpt(path)}")
-        path = Path(path)
-        if not path.absolute().parent.is_dir():
-            raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
-        if path.exists() and not path.is_dir():
-            raise ValueError(f"checkpoint {path} is a file: name a folder")
-        return cls(path)
 
     def seed(self, rng: Any) -> Any:
         """The seed to go on with where none is named; otherwise the one that is."""
@@ -297,12 +297,3 @@ class Checkpoint(KnownFits):
         self._values.update({key: np.array(values, dtype=float) for key, values in fits.items()})
         self._results.update(parts.get("result", {}))
         self._decided.update(parts.get("decided", {}))
-
-
-def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
-    """The checkpoint; a generator, whose seed is not known, could not be repeated."""
-    if isinstance(rng, np.random.Generator):
-        raise ValueError(
-            "checkpoint keeps the seed, but a Generator does not have one: pass an integer"
-        )
-    return Checkpoint.open(checkpoint)

@@ -23,12 +23,13 @@ from ucvtest.data.weights import WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign, StratifiedDesign
-from ucvtest.evaluation.checkpoint import open_checkpoint
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, check_two_classes, warn_of_learners
 from ucvtest.learners.base import Learner
 from ucvtest.losses.linearised import kept_classes, resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
@@ -157,8 +158,6 @@ def evaluate(
         weights=weights,
     )
     sample = problem.sample
-    if problem.metric.ranks_pairs:
-        check_two_classes(sample)
     survival_times = sample.survival_times
     if isinstance(problem.metric, SurvivalMetric) and survival_times is not None:
         reason = problem.metric.no_value(survival_times)
@@ -168,22 +167,8 @@ def evaluate(
                 f"{reason}: take another metric, or another time, or more observations"
             )
     user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
-    design_or_scheme = design_or_cv(
-        user_design,
-        cv,
-        sample.response,
-        has_classes=sample.n_classes > 0,
-        n_dropped=n_dropped,
-        groups=sample.groups,
-    )
-    plan = as_design(
-        design_or_scheme,
-        sample.features,
-        sample.response,
-        auc=problem.metric.needs_every_class,
-        groups=problem.given_groups,
-    )
-    saved_fits = None if checkpoint is None else open_checkpoint(checkpoint, rng)
+    plan = plan_of(problem, user_design, cv, FOLDS, n_dropped)
+    saved_fits = None if checkpoint is None else Checkpoint(checkpoint, rng)
     execution = Execution.of(
         rng if saved_fits is None else saved_fits.seed(rng), n_jobs, batch_size
     )
@@ -213,6 +198,29 @@ def evaluate(
             return evaluate_problem(
                 fitting_problem, drawn_design, execution, settings, say_names=True
             )
+
+
+def plan_of(
+    problem: Problem, design: Any, cv: Any, default: Any, n_dropped: int = 0
+) -> NamedDesign:
+    """The design or splitter to draw: named by the user, or the default."""
+    sample, has_classes = problem.sample, problem.sample.n_classes > 0
+    if problem.metric.ranks_pairs:
+        check_two_classes(sample)
+    design_or_splitter = design_or_cv(
+        *(design, cv, sample.response),
+        has_classes=has_classes,
+        n_dropped=n_dropped,
+        groups=sample.groups,
+    )
+    # The sample's own copies, so that data that change later do not change the splits.
+    return as_design(
+        default if design_or_splitter is None else design_or_splitter,
+        sample.features,
+        sample.response,
+        auc=wants_every_class(problem.metric, has_classes=has_classes),
+        groups=problem.given_groups,
+    )
 
 
 def draw_design(

@@ -35,11 +35,7 @@ class Evaluator:
     _batch: "JittedBatch | SplitBatch"
 
     def __init__(
-        self,
-        sample: Sample,
-        learner: Learner,
-        output: Output,
-        execution: Execution | None = None,
+        self, sample: Sample, learner: Learner, output: Output, execution: Execution | None = None
     ) -> None:
         # Without one nobody asks how far the fits are.
         self._execution = execution or Execution.of(0, None, None)

@@ -5,6 +5,8 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.data.sample import Sample
+
 
 @dataclass(frozen=True, eq=False)
 class FitRequests:
@@ -29,6 +31,13 @@ class FitRequests:
     def common(self) -> bool:
         """Whether all fits have one learning set."""
         return self.learning.ndim == 1
+
+    def of_row(self, sample: Sample, row: int) -> tuple[Sample, np.ndarray, np.ndarray, int]:
+        """What a learner needs for one of the fits: sample, learning and testing rows, seed."""
+        learning = self.learning if self.common else self.learning[row]
+        labeled_sample = sample if self.labels is None else sample.relabeled(self.labels[row])
+        rows = np.flatnonzero(learning), np.flatnonzero(self.testing[row])
+        return labeled_sample, *rows, int(self.seeds[row])
 
     def rows(self, index: slice | np.ndarray) -> Self:
         """Some of the fits."""

@@ -49,6 +49,14 @@ class LossSource(ABC):
     offset: np.ndarray | None = None
     """What the kernel of an estimate has beside losses, as a multiple of it: see `Clusters`."""
 
+    function: FunctionOfMeans | MetricOfSets | None = None
+    """The metric, where it is a function of means: predictions are then handed out in the place of
+    losses, always of rows."""
+    target: np.ndarray
+    """What is predicted, where there is such a function."""
+    largest_class: int = 0
+    """The largest class that is predicted, as far as it is known."""
+
     one_by_one: bool = False
     """Whether a learner is fitted to one learning set at a time, which may take long."""
     n_workers: int = 1
@@ -95,6 +103,14 @@ class FittedLosses(LossSource):
             self.offset = self._weights.offset(self._clusters)
         elif self._clusters is not None:
             self.offset = self._clusters.offset
+        metric, sample = problem.metric, problem.sample
+        if isinstance(metric, SmoothMetric):
+            self.target = sample.target
+            if isinstance(metric, SurvivalMetric) and sample.survival_times is not None:
+                self.function = metric.in_sets(sample.survival_times)
+            else:
+                labels = [] if sample.classes is None else [*map(json_label, sample.classes)]
+                self.function = metric.made_for(labels)
         self._evaluators = [
             Evaluator(problem.sample, learner, problem.output, execution)
             for learner in problem.learners.values()
@@ -136,7 +152,9 @@ class FittedLosses(LossSource):
             else:
                 # Scores may be anything where they are not tested.
                 self.identical = bool((first_values == other_values)[testing].all())
-        return [self._of_units(values) for values in learner_values], failed
+        if self.function is None:
+            learner_values = [self._of_units(values) for values in learner_values]
+        return learner_values, failed
 
     def _of_units(self, values: np.ndarray) -> np.ndarray:
         """Losses of observations, or of clusters, with their weights."""
@@ -146,6 +164,12 @@ class FittedLosses(LossSource):
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample
+        if predictions.dtype == np.int8 and isinstance(self.function, Cells):
+            return np.where(testing, predictions, np.int8(0))
+        if self.function is not None:
+            scored_predictions = metric.kept(sample, predictions, testing)
+            # Fits that have failed.
+            return np.where(np.isnan(scored_predictions), 0.0, scored_predictions)
         if metric.function is LOSSES["zero_one"].function and predictions.dtype == np.int8:
             # Counts of errors, in the small integers in which the labels came.
             is_error = predictions != sample.target.astype(np.int8)
@@ -155,20 +179,39 @@ class FittedLosses(LossSource):
 
 
 class PrecomputedLosses(LossSource):
-    """Losses that exist, handed out in the order of their design's rows, or in `order`."""
+    """Losses that exist, handed out in the order of their design's rows, or in `order`.
 
-    def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
+    Where `rows` have predictions, of a metric that is a function of means, these are handed out.
+    """
+
+    places: tuple[int, ...] = ()
+    """Places of the learners whose predictions are handed out, and what these are parts of."""
+    parts: Any = None
+
+    def __init__(
+        self,
+        difference: LossDifference,
+        order: np.ndarray | None = None,
+        rows: LossDifference | None = None,
+    ) -> None:
         self._order, self._next = order, 0
-        self._hand_out(difference, [*difference.values_by_learner.values()])
+        handed_out, self._values = difference, [*difference.values_by_learner.values()]
+        if rows is not None and rows.losses.predictions is not None:
+            losses, metric, self.places = rows.losses, rows.losses.metric, rows.places
+            handed_out, self._values = rows, [rows.losses.predictions[k] for k in self.places]
+            self.target, self.parts = np.asarray(losses.target), parts_where_tested(losses)
+            if isinstance(metric, SurvivalMetric):
+                self.function = metric.in_sets(losses.survival_times)
+            else:
+                self.function = losses.function_of_means
+            if isinstance(self.function, Cells):
+                self.largest_class = int(np.ceil(max(x.max() for x in self._values)))
+        self._testing = handed_out.design.testing
+        self._starts = np.concatenate([[0], np.cumsum(handed_out.design.n_tested)])
         self.ties = Counter(difference.diagnostics)
         self.one_class_fits = self.ties.pop("one_class_fits", 0)
         self.paired, self.identical = difference.paired, difference.identical
         self.n_fits = difference.n_fits
-
-    def _hand_out(self, difference: LossDifference, values: list[np.ndarray]) -> None:
-        """Give each learner's values (T,) or (T, K) of what is tested."""
-        self._testing, self._values = difference.design.testing, values
-        self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
 
     def losses_and_failures(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool = True
@@ -188,58 +231,6 @@ class PrecomputedLosses(LossSource):
             losses[tested] = values[places]
             learner_losses.append(losses)
         return learner_losses, {}
-
-
-class FittedPredictions(FittedLosses):
-    """Predictions of fits, of a metric that is a function of means; always of rows."""
-
-    def __init__(self, problem: Problem, execution: Execution) -> None:
-        super().__init__(problem, execution)
-        metric, sample = problem.metric, problem.sample
-        assert isinstance(metric, SmoothMetric)
-        self.target, self.largest_class = sample.target, 0
-        self.function: FunctionOfMeans | MetricOfSets
-        if isinstance(metric, SurvivalMetric):
-            assert sample.survival_times is not None
-            self.function = metric.in_sets(sample.survival_times)
-        else:
-            labels = [] if sample.classes is None else [*map(json_label, sample.classes)]
-            self.function = metric.made_for(labels)
-
-    def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        if predictions.dtype == np.int8 and isinstance(self.function, Cells):
-            return np.where(testing, predictions, np.int8(0))
-        scored_predictions = self._problem.metric.kept(self._problem.sample, predictions, testing)
-        # Fits that have failed.
-        return np.where(np.isnan(scored_predictions), 0.0, scored_predictions)
-
-    def _of_units(self, values: np.ndarray) -> np.ndarray:
-        return values
-
-
-class GivenPredictions(PrecomputedLosses):
-    """Predictions that are given, of a metric that is a function of means; always of rows."""
-
-    def __init__(self, observed: LossDifference, rows: LossDifference) -> None:
-        super().__init__(observed)
-        losses, metric, self.places = rows.losses, rows.losses.metric, rows.places
-        assert losses.predictions is not None
-        self.parts = parts_where_tested(losses)
-        self._hand_out(rows, [losses.predictions[place] for place in self.places])
-        self.target, self.largest_class = np.asarray(losses.target), 0
-        self.function: FunctionOfMeans | MetricOfSets
-        if isinstance(metric, SurvivalMetric):
-            self.function = metric.in_sets(losses.survival_times)
-        else:
-            self.function = losses.function_of_means
-        if isinstance(self.function, Cells):
-            self.largest_class = int(np.ceil(max(x.max() for x in self._values)))
-
-
-def source_of(problem: Problem, execution: Execution) -> FittedLosses:
-    """The losses of fits, or their predictions where the metric is a function of means."""
-    of_metric = isinstance(problem.metric, SmoothMetric)
-    return (FittedPredictions if of_metric else FittedLosses)(problem, execution)
 
 
 class SeveralLosses(LossSource):

@@ -295,25 +295,18 @@ def named_learners(learners: Any) -> dict[str, Learner]:
         check_names("learners", learners)
         for name in learners:
             check_text("learners: the key", name)
-        learners_by_name = {name: as_learner(learner) for name, learner in learners.items()}
-        if not learners_by_name:
-            raise ValueError("learners is empty: pass at least one")
-        return learners_by_name
-    several = isinstance(learners, (list, tuple))
-    all_learners = [
-        learner_part
-        for user_learner in (learners if several else [learners])
-        for learner_part in as_learners(user_learner)
-    ]
-    if not all_learners:
+    if isinstance(learners, (Mapping, list, tuple)) and not learners:
         raise ValueError("learners is empty: pass at least one")
-    learners_by_name = {}
-    for learner in all_learners:
-        name, number = learner.name, 1
-        while name in learners_by_name:
-            number += 1
-            name = f"{learner.name} ({number})"
-        learners_by_name[name] = learner
+    if isinstance(learners, Mapping):
+        return {name: as_learner(learner) for name, learner in learners.items()}
+    learners_by_name: dict[str, Learner] = {}
+    for user_learner in learners if isinstance(learners, (list, tuple)) else [learners]:
+        for learner in as_learners(user_learner):
+            name, number = learner.name, 1
+            while name in learners_by_name:
+                number += 1
+                name = f"{learner.name} ({number})"
+            learners_by_name[name] = learner
     return learners_by_name
 
 

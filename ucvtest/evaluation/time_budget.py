@@ -65,11 +65,7 @@ def decided_fits(
     return decide() if checkpoint is None else int(checkpoint.recall_or_decide(name, decide))
 
 
-def rounds_within(
-    trials: Iterable[Trial],
-    max_seconds: float,
-    round_name: str,
-) -> int:
+def rounds_within(trials: Iterable[Trial], max_seconds: float, round_name: str) -> int:
     """How often the seconds allow a round of some tasks.
 
     Time that is spent once, to import and to compile, is not charged.

@@ -3,10 +3,9 @@
 import os
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,12 +174,10 @@ def _fit_splits(
     values = np.full(shape, np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
 
-    def fit_rows(rows: Sequence[int]) -> Iterator[np.ndarray]:
-        return learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
-
     with _as_worker(caller):
-        prediction_iterator = fit_rows(rows)
-        for position, row in enumerate(rows):
+        requests = (fits.of_row(sample, row) for row in rows)
+        prediction_iterator = learner.fit_predict_each(requests, output)
+        for row in rows:
             tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
             try:
                 values[row, tested] = _next(prediction_iterator, learner, shape[2:], split, tested)
@@ -196,9 +193,6 @@ def _fit_splits(
                         cause = RuntimeError(str(error))
                 # Pickled errors lose their cause, so it is an argument.
                 failed[split], values[row, tested] = FailedFit(str(error), cause), 0.0
-                # A generator ends with its first error; other iterators go on.
-                if isgenerator(prediction_iterator):
-                    prediction_iterator = fit_rows(rows[position + 1 :])
     return values, os.getpid(), failed
 
 
@@ -245,16 +239,6 @@ def _failed(learner: SplitLearner, split: int, error: BaseException) -> str:
     return f"learner {learner.name} failed on split {place(split)}: {cause_of(error)}"
 
 
-def _one_fit(
-    sample: Sample, fits: FitRequests, row: int
-) -> tuple[Sample, np.ndarray, np.ndarray, int]:
-    """What the learner needs for one of the fits."""
-    learning = fits.learning if fits.common else fits.learning[row]
-    labeled_sample = sample if fits.labels is None else sample.relabeled(fits.labels[row])
-    tested = np.flatnonzero(fits.testing[row])
-    return labeled_sample, np.flatnonzero(learning), tested, int(fits.seeds[row])
-
-
 def _next(
     prediction_iterator: Iterator[np.ndarray],
     learner: SplitLearner,
@@ -269,23 +253,16 @@ def _next(
         raise ValueError(_failed(learner, split, reported_error)) from error
     except Exception as error:
         raise FailedFit(_failed(learner, split, error)) from error
-    if columns:
-        if np.shape(predicted) != (len(tested), *columns):
-            of_survival = isinstance(learner, SurvivalLearner)
-            column_words = (
-                "time of the metric" if of_survival else "class in the order of the labels"
-            )
-            raise ValueError(
-                f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
-                f"split {place(split)}, which tests {len(tested)} observations: it must return "
-                f"shape {(len(tested), *columns)}, one column for each {column_words}"
-            )
-        return predicted
     # A single column is as good as a vector; some libraries return one.
-    if np.shape(predicted) not in ((len(tested),), (len(tested), 1)):
-        raise ValueError(
-            f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
-            f"{place(split)}, which tests {len(tested)} observations: it must return one value for "
-            "each"
-        )
-    return np.reshape(predicted, -1)
+    shape = (len(tested), *columns)
+    if np.shape(predicted) == shape or (not columns and np.shape(predicted) == (len(tested), 1)):
+        return np.reshape(predicted, shape)
+    needed = "one value for each"
+    if columns:
+        of_survival = isinstance(learner, SurvivalLearner)
+        of_column = "time of the metric" if of_survival else "class in the order of the labels"
+        needed = f"shape {shape}, one column for each {of_column}"
+    raise ValueError(
+        f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
+        f"{place(split)}, which tests {len(tested)} observations: it must return {needed}"
+    )

@@ -23,12 +23,7 @@ from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import WEIGHTS, WORTH
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.loss_source import (
-    GivenPredictions,
-    LossSource,
-    PrecomputedLosses,
-    source_of,
-)
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.arguments import Run
 from ucvtest.inference.notes import REUSED, sample_notes
@@ -287,7 +282,7 @@ class DataQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
-        return source_of(self.problem, execution)
+        return FittedLosses(self.problem, execution)
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""
@@ -443,9 +438,7 @@ class LossesQuestion(Question):
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
         assert self.observed is not None
-        if self.reported_losses is not None and self.reported_losses.losses.predictions is not None:
-            return GivenPredictions(self.observed, self.reported_losses)
-        return PrecomputedLosses(self.observed)
+        return PrecomputedLosses(self.observed, rows=self.reported_losses)
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""

@@ -168,12 +168,7 @@ class SplitLearner(Learner):
 
     @abstractmethod
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Learn from the rows `learning` and predict the rows `testing`.
 
@@ -198,10 +193,15 @@ class SplitLearner(Learner):
     ) -> Iterator[np.ndarray]:
         """Predictions of several fits in their order: sample, learning and testing rows, seed.
 
-        Learners that have workers of their own share the fits out among them here.
+        They go on after an error in one. Learners that have workers of their own share the fits
+        out among them here.
         """
-        for sample, learning, testing, seed in fits:
-            yield self.fit_predict(sample, learning, testing, output, seed)
+
+        def predict(fit: tuple[Sample, np.ndarray, np.ndarray, int]) -> np.ndarray:
+            sample, learning, testing, seed = fit
+            return self.fit_predict(sample, learning, testing, output, seed)
+
+        return map(predict, fits)
 
 
 class JittedLearner(Learner):
@@ -247,7 +247,7 @@ class JittedLearner(Learner):
     @property
     def name(self) -> str:
         """The short string: family, arguments, and all other settings that are not the default."""
-        settings = [f for f in _settings(self) if f.repr and not f.kw_only]
+        settings = [f for f in _settings(self) if f.repr]
         by_place = [f for name in self.arguments for f in settings if f.name == name]
         while by_place and getattr(self, by_place[-1].name) == by_place[-1].default:
             by_place.pop()
@@ -360,10 +360,7 @@ class JittedLearner(Learner):
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
-        self,
-        state: Any,
-        learning: np.ndarray,
-        labels: np.ndarray | None = None,
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, where a learner finds them without its scores.
 
@@ -382,11 +379,7 @@ class JittedLearner(Learner):
         """
         return None
 
-    def elect(
-        self,
-        scores: np.ndarray,
-        testing: np.ndarray | None = None,
-    ) -> Predictions:
+    def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
         """Labels for what `scores` returned; arguments as in `predict`."""
         if scores.ndim == 3:
             labels, best_score, second = leading(scores)

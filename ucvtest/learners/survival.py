@@ -14,7 +14,7 @@ from ucvtest.data.sample import Sample
 class SurvivalLearner:
     """A learner that predicts risks, or the probabilities of an event by some times."""
 
-    times: tuple[float, ...] = field(default=(), kw_only=True)
+    times: tuple[float, ...] = field(default=(), kw_only=True, repr=False)
     """By when the events are whose probabilities are predicted; set by `predicting_at`."""
 
     def predicting_at(self, times: Sequence[float]) -> Self:

@@ -274,7 +274,7 @@ def test_progress_without_a_terminal_comes_in_lines(capsys):
 
 
 def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
-    kept = Checkpoint.open(tmp_path / "run")
+    kept = Checkpoint(tmp_path / "run")
     learner = as_learner(Counted())
     with kept:
         kept.begin({"call": "this test"}, {"one": learner}, 0)

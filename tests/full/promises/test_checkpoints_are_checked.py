@@ -272,7 +272,7 @@ def test_a_folder_that_another_call_writes_is_refused(tmp_path):
 
 def test_a_folder_that_was_begun_since_it_was_read_is_refused(tmp_path):
     path = tmp_path / "run"
-    late = Checkpoint.open(path)
+    late = Checkpoint(path)
     evaluated(path)
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     with late, pytest.raises(ValueError, match="has just been written by another call: call again"):
@@ -284,7 +284,7 @@ def test_the_lock_of_a_process_that_died_is_taken_over(tmp_path):
     path = tmp_path / "run"
     code = (
         "import os, sys; from ucvtest.evaluation.checkpoint import Checkpoint\n"
-        "Checkpoint.open(sys.argv[1]).begin({}, {}, 0); os._exit(9)"
+        "Checkpoint(sys.argv[1]).begin({}, {}, 0); os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert done.returncode == 9

@@ -33,10 +33,6 @@ REFUSED = [
         make_pipeline(StandardScaler(with_mean="x"), LogisticRegression()),
         "'with_mean' parameter of StandardScaler",
     ),
-    (
-        GridSearchCV(make_pipeline(StandardScaler(copy=3), Ridge()), {"ridge__alpha": [1.0]}),
-        "'copy' parameter of StandardScaler",
-    ),
 ]
 
 

@@ -1,12 +1,10 @@
 """What a scikit-learn estimator declares of itself: its kind, and what its parameters may be."""
 
 import inspect
-import re
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 GRIDS = ("param_grid", "param_distributions")
-"""Parameters of searches that name those which they set."""
+"""What only searches have: they name the parameters that these set."""
 
 MIXINS = {"ClassifierMixin": "classifier", "RegressorMixin": "regressor"}
 
@@ -62,61 +60,24 @@ def weight_argument(estimator: Any) -> str | None:
 def validate_parameters(estimator: Any) -> None:
     """Let scikit-learn's estimators, including nested ones, check their parameters as `fit` does.
 
-    Parts whose parameters are set by a search are checked after it has set them. Estimators of
-    other packages check their parameters in their own way.
+    Parts of a search, whose parameters it may set, are checked in its fits. Estimators of other
+    packages check their parameters in their own way.
 
     Raises
     ------
     ValueError
         With scikit-learn's message.
     """
-    for nested_estimator in _nested_estimators(estimator):
-        if type(nested_estimator).__module__.startswith("sklearn."):
-            # `fit` calls it too; there is no public function with the same answer.
-            validate = getattr(nested_estimator, "_validate_params", None)
-            if validate is not None:
-                validate()
-
-
-def _nested_estimators(estimator: Any) -> Iterator[Any]:
-    """The estimator and its parts, but those that a search changes or that are not fitted."""
-    estimators_by_path = {"": estimator}
-    if _is_known(estimator):
-        for path, value in estimator.get_params(deep=True).items():
-            is_class = isinstance(value, type)
-            if not is_class and hasattr(value, "fit") and hasattr(value, "get_params"):
-                estimators_by_path[path] = value
-    for path, nested_estimator in estimators_by_path.items():
-        above = {"", *(path[: match.start()] for match in re.finditer("__", path))} - {path}
-        owners = {
-            path_above: estimators_by_path[path_above]
-            for path_above in above
-            if path_above in estimators_by_path
-        }
-        if not all(map(_is_known, owners.values())):
-            continue
-        if not any(_is_set_by(owner, path, owner_path) for owner_path, owner in owners.items()):
-            yield nested_estimator
-
-
-def _is_known(estimator: Any) -> bool:
-    """Whether it is scikit-learn's, and fits its parts as they are."""
     kind = type(estimator)
-    return kind.__module__.startswith("sklearn.") and kind.__name__ != "FrozenEstimator"
-
-
-def _is_set_by(owner: Any, path: str, search_path: str) -> bool:
-    """Whether a part at `path` gets parameters, or is replaced, by the search at `search_path`."""
-    grids = [getattr(owner, name) for name in GRIDS if hasattr(owner, name)]
-    prefix = f"{search_path}__estimator" if search_path else "estimator"
-    if not grids or not f"{path}__".startswith(f"{prefix}__"):
-        return False
-    inner_path = path[len(prefix) + 2 :]
-    listed = [
-        grid_part for grid in grids for grid_part in (grid if isinstance(grid, list) else [grid])
-    ]
-    keys = {str(key) for grid_part in listed if isinstance(grid_part, Mapping) for key in grid_part}
-    return any(
-        inner_path in (key, key.rpartition("__")[0]) or inner_path.startswith(f"{key}__")
-        for key in keys
-    )
+    if not kind.__module__.startswith("sklearn."):
+        return
+    # `fit` calls it too; there is no public function with the same answer.
+    validate = getattr(estimator, "_validate_params", None)
+    if validate is not None:
+        validate()
+    if kind.__name__ == "FrozenEstimator" or any(hasattr(estimator, grid) for grid in GRIDS):
+        return
+    for name, part in estimator.get_params(deep=True).items():
+        is_direct = "__" not in name and not isinstance(part, type)
+        if is_direct and hasattr(part, "fit") and hasattr(part, "get_params"):
+            validate_parameters(part)

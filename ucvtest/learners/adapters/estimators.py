@@ -20,7 +20,7 @@ from ucvtest.learners.adapters.declared import (
     validate_parameters,
     weight_argument,
 )
-from ucvtest.learners.base import SplitLearner, reading
+from ucvtest.learners.base import SplitLearner, UnreadablePredictions, reading
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
@@ -107,12 +107,7 @@ class SklearnLearner(SplitLearner):
                 )
 
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Clone, seed, fit and predict."""
         from sklearn.base import clone
@@ -167,10 +162,8 @@ class SklearnLearner(SplitLearner):
         if output == "label":
             return _class_index(fitted_estimator.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
-        if sample.n_classes > 2 and output == "probability":
-            return _class_probabilities(fitted_estimator, features, sample)
         if sample.n_classes > 2:
-            return _class_scores(fitted_estimator, features, sample)
+            return _by_class(fitted_estimator, features, sample)
         if output == "score" and hasattr(fitted_estimator, "decision_function"):
             score = _numbers(fitted_estimator.decision_function(features))
             return score if fitted_estimator.classes_[-1] == positive else -score
@@ -237,12 +230,7 @@ class CallableLearner(SplitLearner):
         self.check_output(sample, output)
 
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response
@@ -304,42 +292,29 @@ def short(text: str) -> str:
     return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 3]}..."
 
 
-def _class_scores(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:
-    """One score for each class of the sample, in its order, (n, C); the lowest if not learnt."""
-    if hasattr(fitted_estimator, "predict_proba"):
-        return _class_probabilities(fitted_estimator, features, sample)
-    scores = _numbers(fitted_estimator.decision_function(features))
-    if scores.ndim == 1 and len(fitted_estimator.classes_) == 2:
-        scores = np.column_stack([-scores, scores])
-    return _by_class("decision_function", scores, fitted_estimator, sample, -np.inf)
-
-
-def _class_probabilities(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:
-    """The probability of each class of the sample, in its order, (n, C); 0 of those not learnt."""
-    returned = _numbers(fitted_estimator.predict_proba(features))
-    return _by_class("predict_proba", returned, fitted_estimator, sample, 0.0)
-
-
 def _numbers(returned: Any) -> np.ndarray:
     with reading():
         return as_numbers(PREDICTIONS, returned)
 
 
-@reading()
-def _by_class(
-    method: str, returned: np.ndarray, fitted_estimator: Any, sample: Sample, not_learnt: float
-) -> np.ndarray:
-    """Columns in the order of the sample's classes; some may be missing in learning sets."""
-    learnt_classes, labels = (
-        np.asarray(fitted_estimator.classes_),
-        np.asarray(sample.classes).tolist(),
-    )
+def _by_class(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:
+    """One probability, or score, for each class of the sample, in its order, (n, C).
+
+    Classes that were not learnt have the lowest.
+    """
+    has_probabilities = hasattr(fitted_estimator, "predict_proba")
+    method = "predict_proba" if has_probabilities else "decision_function"
+    returned = _numbers(getattr(fitted_estimator, method)(features))
+    learnt_classes = np.asarray(fitted_estimator.classes_)
+    if not has_probabilities and returned.ndim == 1 and len(learnt_classes) == 2:
+        returned = np.column_stack([-returned, returned])
     if returned.shape[1:] != learnt_classes.shape:
-        raise ValueError(
+        raise UnreadablePredictions(
             f"{method} returned shape {returned.shape} after learning {len(learnt_classes)} "
             "classes, and one column for each of them is needed"
         )
-    class_columns = np.full((len(returned), len(labels)), not_learnt)
+    labels = np.asarray(sample.classes).tolist()
+    class_columns = np.full((len(returned), len(labels)), 0.0 if has_probabilities else -np.inf)
     class_columns[:, [labels.index(label) for label in learnt_classes.tolist()]] = returned
     return class_columns
 

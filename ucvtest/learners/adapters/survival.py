@@ -153,12 +153,7 @@ class LifelinesLearner(SurvivalLearner, SplitLearner):
         sample.check_numeric(f"learner {self.name}")
 
     def fit_predict(
-        self,
-        sample: Sample,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        output: Output,
-        seed: int,
+        self, sample: Sample, learning: np.ndarray, testing: np.ndarray, output: Output, seed: int
     ) -> np.ndarray:
         """Copy, fit and predict."""
         import pandas as pd

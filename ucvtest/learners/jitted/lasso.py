@@ -82,11 +82,7 @@ EASY_STEPS, ALL_STEPS = 20, 10**6
 
 
 def lasso(
-    lam: float,
-    standardize: bool = True,
-    scale: PenaltyScale = "mean",
-    *,
-    max_iter: int = 200,
+    lam: float, standardize: bool = True, scale: PenaltyScale = "mean", *, max_iter: int = 200
 ) -> "PenalizedLogistic":
     r"""Logistic regression with a lasso penalty, as R's glmnet fits it at one lambda.
 

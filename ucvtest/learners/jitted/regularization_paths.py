@@ -62,9 +62,7 @@ def lasso_path(
 
 
 def ridge_path(
-    lams: Sequence[float] | int = 100,
-    penalize_intercept: bool = False,
-    scale: PenaltyScale = "sum",
+    lams: Sequence[float] | int = 100, penalize_intercept: bool = False, scale: PenaltyScale = "sum"
 ) -> tuple[Ridge, ...]:
     """The ridge regressions of a path of penalties: see `lasso_path`.
 

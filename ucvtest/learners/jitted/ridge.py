@@ -181,10 +181,7 @@ class Ridge(DualRegression):
 
 
 def polynomial(
-    degree: int,
-    lam: float = 0.0,
-    penalize_intercept: bool = False,
-    scale: PenaltyScale = "sum",
+    degree: int, lam: float = 0.0, penalize_intercept: bool = False, scale: PenaltyScale = "sum"
 ) -> "Polynomial":
     """Ridge regression on the Legendre polynomials of every feature.
 
@@ -225,7 +222,7 @@ class Polynomial(Ridge):
     """Polynomial regression; made by `polynomial`."""
 
     lam: Penalty = 0.0
-    degree: Annotated[int, AtLeast(1)] = 1
+    degree: Annotated[int, AtLeast(1)] = field(kw_only=True)
 
     family: ClassVar[str] = "polynomial"
     arguments: ClassVar[tuple[str, ...]] = ("degree", "lam")

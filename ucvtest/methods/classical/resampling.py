@@ -12,12 +12,11 @@ from ucvtest.common.execution import Execution
 from ucvtest.common.notes import Note
 from ucvtest.common.words import arg, call, excerpt
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.designs.adapters import as_design, design_or_cv
+from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.scheme_base import NamedDesign
 from ucvtest.designs.structure import folds_of
-from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
-from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.evaluation.evaluate import draw_design, evaluate_problem, plan_of
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask
 from ucvtest.inference.base import HypothesisTest
@@ -33,7 +32,6 @@ from ucvtest.methods.classical.many_pairs import (
 )
 from ucvtest.methods.classical.survival_of_rules import turned_risks
 from ucvtest.metrics.base import when_learning_from
-from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.columns import PairNumbers
@@ -98,7 +96,7 @@ class ResamplingTest(HypothesisTest):
             assert question.design is not None
             self._refuse_design(question.design)
             return
-        self.design = scheme_of(question, design, cv, self.default_design)
+        self.design = plan_of(question.problem, design, cv, self.default_design, question.n_dropped)
         # A trial draw refuses a design before the first fit. The real draw is checked again,
         # because a splitter may make sets of other sizes.
         trial = self._draw(np.random.default_rng(0))
@@ -233,29 +231,6 @@ class ResamplingTest(HypothesisTest):
         if kind == "conditional":
             return f"{subject} of these rules fitted to {size} {units} each"
         return f"{subject} {when_learning_from(size, units)}"
-
-
-def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:
-    """The design or splitter to draw: named by the user, or the test's default."""
-    sample, has_classes = question.sample, question.sample.n_classes > 0
-    if question.metric.ranks_pairs:
-        check_two_classes(sample)
-    design_or_splitter = design_or_cv(
-        design,
-        cv,
-        sample.response,
-        has_classes=has_classes,
-        n_dropped=question.n_dropped,
-        groups=sample.groups,
-    )
-    # The sample's own copies, so that data that change later do not change the splits.
-    return as_design(
-        default if design_or_splitter is None else design_or_splitter,
-        sample.features,
-        sample.response,
-        auc=wants_every_class(question.metric, has_classes=has_classes),
-        groups=question.problem.given_groups,
-    )
 
 
 def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design: Design) -> None:

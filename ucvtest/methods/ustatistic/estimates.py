@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.memo import memoised
-from ucvtest.evaluation.loss_source import FittedPredictions, GivenPredictions, LossSource
+from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised
 from ucvtest.kernels.ustatistic.aucs import NO_VARIANCE, AucEstimate, NoVariance
@@ -286,7 +286,7 @@ class PairedRun:
         """
         source, sets, options = self.source, self.learning_sets, self.options
         sums = self._sums()
-        if isinstance(source, GivenPredictions) and isinstance(sums.columns, OfCells):
+        if isinstance(source, PrecomputedLosses) and isinstance(sums.columns, OfCells):
             known = memoised(source.parts, _no_sums)
             key = source.places, sums.columns.width, sums.kind
             if key in known:
@@ -382,7 +382,7 @@ def columns_of(
     if not isinstance(sizes, Sizes):
         return sizes.columns(n_learners)
     strata = Strata.single(sizes.n_obs, sizes.learn_size)
-    if isinstance(source, FittedPredictions | GivenPredictions):
+    if source.function is not None:
         return columns_of_metric(
             *(strata, n_learners, source.function, source.target, question.clusters),
             largest=source.largest_class,

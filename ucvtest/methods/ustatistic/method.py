@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack
 from ucvtest.common.checks import AtLeast
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
-from ucvtest.evaluation.checkpoint import open_checkpoint
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.answer import Answer
 from ucvtest.inference.arguments import Ask, Run, spelled_out
@@ -458,7 +458,7 @@ class UStatisticTest(HypothesisTest):
         self.resolved(options)
         self.question.refuse_budget(checkpoint=checkpoint)
         problem = self.question.data("checkpoint")
-        saved_fits = open_checkpoint(checkpoint, options.rng)
+        saved_fits = Checkpoint(checkpoint, options.rng)
         rng = saved_fits.seed(options.rng)
         execution = Execution.of(rng, options.n_jobs, options.batch_size)
         with saved_fits:

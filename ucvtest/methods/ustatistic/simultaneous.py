@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.common.words import arg, call
-from ucvtest.evaluation.loss_source import LossSource, SeveralLosses, source_of
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.finish import finish
 from ucvtest.inference.question import Question
@@ -374,7 +374,7 @@ class JointRun:
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results from fits of learners that are ready, and what joins them."""
         sources = [
-            source_of(replace(problem, learners={name: learner}), execution)
+            FittedLosses(replace(problem, learners={name: learner}), execution)
             for name, learner in on_paths(problem.learners).items()
         ]
         places = (test.places for test in self.tests.values())
