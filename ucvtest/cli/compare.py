@@ -354,7 +354,7 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
         if not single:
             raise ValueError(f"--test {cls.method_name} is about one learner: leave out --other")
         known = {*signature(cls).parameters, *signature(cls.fit).parameters}
-        for name in (each for record in (Tested, *OF_TESTS) for each in self._typed(record)):
+        for name in self._typed(Tested) | self._typed(OfUStatistic) | self._typed(OfDesigns):
             if DESIGN.get(name, name) not in {*known, "correction"}:
                 own = ", which has its own" if name == "alternative" else ""
                 raise ValueError(f"{flag(name)} does not apply to --test {cls.method_name}{own}")
@@ -426,10 +426,6 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
             **{**spec.fit, **limit}, rng=self.seed
         )
         return default.noted(result) if default else result
-
-
-OF_TESTS = (OfUStatistic, OfDesigns)
-"""Options of some tests."""
 
 
 def parse_pairs(pairs: str) -> int | str:

@@ -150,14 +150,14 @@ class Sample(File):
         return features, response, labels, as_label(self.pos_label, response)
 
     def arguments(
-        self, names: Iterable[str], data: "tuple[pd.DataFrame, Any, Any, Any]", **others: Any
+        self, names: Iterable[str], data: "tuple[pd.DataFrame, Any, Any, Any]", **decided: Any
     ) -> dict[str, Any]:
-        """Of a function's arguments, the data that were read and what options say; and others."""
+        """Of a function's arguments, the data that were read, what options say, and what is decided."""
         options = {name: name if hasattr(self, name) else ALIASES.get(name, "") for name in names}
         typed = {
             name: getattr(self, option) for name, option in options.items() if hasattr(self, option)
         }
-        return typed | dict(zip(("X", "y", "groups", "pos_label"), data, strict=True)) | others
+        return typed | dict(zip(("X", "y", "groups", "pos_label"), data, strict=True)) | decided
 
 
 def _check_column(option: str, name: str, table: "pd.DataFrame", path: Path) -> None:
