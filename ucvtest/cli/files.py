@@ -152,7 +152,7 @@ class Sample(File):
     def arguments(
         self, names: Iterable[str], data: "tuple[pd.DataFrame, Any, Any, Any]", **decided: Any
     ) -> dict[str, Any]:
-        """Of a function's arguments, the data that were read, what options say, and what is decided."""
+        """Arguments of a function: the data that were read, what options say, and decisions."""
         options = {name: name if hasattr(self, name) else ALIASES.get(name, "") for name in names}
         typed = {
             name: getattr(self, option) for name, option in options.items() if hasattr(self, option)
