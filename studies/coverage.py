@@ -178,6 +178,17 @@ def coverage(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return table.join(means.assign(sd=cells["estimate"].std()).round(4)).reset_index()
 
 
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
+    """A table as pages have it; nothing without rows."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    if not lines:
+        return ""
+    head = [f"**{title}**", ""] if title else []
+    end = [""] if title else []
+    rule = f"|{'---|' * len(columns)}"
+    return "\n".join([*head, f"| {' | '.join(columns)} |", rule, *lines, *end])
+
+
 def mc_se(percent: Any, samples: Any) -> Any:
     """The Monte-Carlo error of percentages."""
     return np.sqrt(percent * (100 - percent) / samples)

@@ -12,7 +12,7 @@ as they are.
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from studies.benchmarks import (
@@ -24,6 +24,7 @@ from studies.benchmarks import (
     whole_test,
 )
 from studies.benchmarks.bench import options, versions
+from studies.coverage import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "validation" / "speed.md"
@@ -42,12 +43,6 @@ WHOLE_COLUMNS = {
 }
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def fits(quick: bool) -> str:
     n_sets, n_loop, repeats = (256, 5, 1) if quick else learners.FULL
     cases = learners.CASES[:1] if quick else learners.CASES
@@ -56,7 +51,7 @@ def fits(quick: bool) -> str:
     return (
         "One fit and the prediction of all n observations that it has not learnt from, in "
         f"microseconds, with {n_sets} learning sets at a time, compared with scikit-learn in one "
-        "thread in the same run (`studies/benchmarks/learners.py`):\n\n" + table(columns, rows)
+        "thread in the same run (`studies/benchmarks/learners.py`):\n\n" + markdown(columns, rows)
     )
 
 
@@ -72,7 +67,7 @@ def lassos(quick: bool) -> str:
         "The lasso at one penalty (0.08) on the colon data, 62 tissues and 2000 genes, learning "
         "sets of 26; the KKT residual is the largest violation of an optimality condition by any "
         f"fit (`studies/benchmarks/lasso.py`).{versions_of_r}\n\n"
-        + table(("", "microseconds a fit", "KKT residual", "times ucvtest"), rows)
+        + markdown(("", "microseconds a fit", "KKT residual", "times ucvtest"), rows)
     )
 
 
@@ -82,7 +77,7 @@ def whole(quick: bool) -> str:
         "A whole `UStatisticTest` (LDA, n = 120, four features, learning sets of 58; draws, "
         "losses, variances and their Monte-Carlo errors included), compared with scikit-learn's "
         "fits and predictions alone (`studies/benchmarks/whole_test.py`):\n\n"
-        + table(tuple(WHOLE_COLUMNS.values()), rows)
+        + markdown(tuple(WHOLE_COLUMNS.values()), rows)
     )
 
 
@@ -93,7 +88,7 @@ def labelings(quick: bool) -> str:
     names = ("learner", "seconds", "whole test", "scikit-learn", "ratio of processor time")
     return (
         "1000 permutations of the labels of 500 observations with 10 features, once compiled "
-        "(`studies/benchmarks/permutations.py`):\n\n" + table(names, rows)
+        "(`studies/benchmarks/permutations.py`):\n\n" + markdown(names, rows)
     )
 
 
@@ -104,7 +99,7 @@ def first(quick: bool) -> str:
         "The first test of a Python process, which imports and compiles, with nothing in JAX's "
         "cache (60 observations; `studies/benchmarks/first_call.py`). For comparison, a process "
         "that imports JAX, SciPy's statistics and scikit-learn and does nothing:\n\n"
-        + table(first_call.COLUMNS, rows)
+        + markdown(first_call.COLUMNS, rows)
     )
 
 

@@ -8,7 +8,6 @@ R runs afterwards and counts its own seconds.
     python studies/benchmarks/side_by_side.py --slopes studies/benchmarks/slopes.png
 """
 
-import argparse
 import shutil
 import subprocess
 import tempfile
@@ -186,10 +185,11 @@ def row(task: str, other: str, seconds: list[float], difference: float | None) -
     }
 
 
-def measure() -> pd.DataFrame:
+def measure(quick: bool) -> pd.DataFrame:
     """One row for each task that can be run here."""
+    tasks = (five_by_two, all_mcnemar, all_t_tests, leave_pair_out, delong)
     with threadpool_limits(1):
-        rows = [task() for task in (five_by_two, all_mcnemar, all_t_tests, leave_pair_out, delong)]
+        rows = [task() for task in ((all_mcnemar,) if quick else tasks)]
     return pd.DataFrame([found for found in rows if found is not None])
 
 
@@ -235,10 +235,10 @@ def draw(path: Path) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = bench.options(__doc__, "one task")
     parser.add_argument("--slopes", type=Path, help="draw the slopes into this file instead")
     arguments = parser.parse_args()
     if arguments.slopes is None:
-        print(measure().to_markdown(index=False))
+        print(measure(arguments.quick).to_markdown(index=False))
     else:
         print(draw(arguments.slopes))

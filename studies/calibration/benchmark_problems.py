@@ -14,7 +14,15 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from studies.calibration.problem import SEED, SIMULATED, Problem, equally_good, makers
+from studies.calibration.problem import (
+    SEED,
+    SIMULATED,
+    Made,
+    Problem,
+    equally_good,
+    makers,
+    problem,
+)
 
 FEWER = 4000
 """Observations of populations with many features."""
@@ -25,44 +33,44 @@ Sampled = tuple[np.ndarray, np.ndarray]
 # ----------------------------------------------------------------------- losses with tails
 
 
-def _noisy(name: str, number: int, noise: Callable[[np.random.Generator, int], Any], words: str):
-    rng = np.random.default_rng([SEED, number])
+def _noisy(rng: np.random.Generator, noise: Callable[[int], Any]) -> Made:
     X = rng.normal(size=(SIMULATED, 5))
-    y = X @ np.full(5, 0.3) + noise(rng, SIMULATED)
-    words = f"five features, {words}, squared loss; ridge against least squares"
-    return Problem(name, words, X, y, ("ridge:20", "ridge:0"), loss="squared")
+    return X, X @ np.full(5, 0.3) + noise(SIMULATED), ("ridge:20", "ridge:0")
 
 
-def t3_noise() -> Problem:
-    words = "noise with three degrees of freedom"
-    return _noisy("t3_noise", 201, lambda rng, n: rng.standard_t(3, size=n), words)
+@problem(201, loss="squared")
+def t3_noise(rng: np.random.Generator) -> Made:
+    """five features, noise with three degrees of freedom, squared loss;
+
+    ridge against least squares
+    """
+    return _noisy(rng, lambda n: rng.standard_t(3, size=n))
 
 
-def exponential_noise() -> Problem:
-    words = "exponential noise"
-    return _noisy("exponential", 202, lambda rng, n: rng.exponential(size=n) - 1, words)
+@problem(202, loss="squared")
+def exponential(rng: np.random.Generator) -> Made:
+    """five features, exponential noise, squared loss; ridge against least squares"""
+    return _noisy(rng, lambda n: rng.exponential(size=n) - 1)
 
 
-def _contamination(rng: np.random.Generator, n: int) -> np.ndarray:
-    return rng.normal(size=n) * np.where(rng.random(n) < 0.05, 5, 1)
+@problem(203, loss="squared")
+def contaminated(rng: np.random.Generator) -> Made:
+    """five features, 5% of the noise five times as large, squared loss;
+
+    ridge against least squares
+    """
+    return _noisy(rng, lambda n: rng.normal(size=n) * np.where(rng.random(n) < 0.05, 5, 1))
 
 
-def contaminated() -> Problem:
-    return _noisy("contaminated", 203, _contamination, "5% of the noise five times as large")
+@problem(204, loss="squared", equal=True)
+def equal_squared(rng: np.random.Generator) -> Made:
+    """four features, exponential noise, squared loss;
 
-
-def equal_squared() -> Problem:
-    rng = np.random.default_rng([SEED, 204])
+    ridge on two of them against the other two, equally good
+    """
     X = rng.normal(size=(SIMULATED // 2, 4))
     y = X @ np.full(4, 0.4) + rng.exponential(size=len(X)) - 1
-    return Problem(
-        "equal_squared",
-        "four features, exponential noise, squared loss; ridge on two of them against the other "
-        "two, equally good",
-        *equally_good("ridge:5", X, y),
-        loss="squared",
-        equal=True,
-    )
+    return equally_good("ridge:5", X, y)
 
 
 # ------------------------------------------------------------------------- the benchmark

@@ -5,146 +5,155 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from studies.calibration.problem import (
-    SEED,
     SIMULATED,
-    Problem,
+    Made,
     both_labels,
     equally_good,
     makers,
     normal_classes,
+    problem,
     read_data,
     standardised,
 )
 
 
-def no_signal() -> Problem:
-    rng = np.random.default_rng([SEED, 1])
+@problem(1, equal=True, no_signal=True)
+def no_signal(rng: np.random.Generator) -> Made:
+    """labels independent of four normal features; LDA against nearest centroid"""
     X = rng.normal(size=(SIMULATED // 2, 4)) * [1, 2, 1, 1]
-    words = "labels independent of four normal features; LDA against nearest centroid"
     learners = ("lda", "nearest_centroid")
-    return Problem("no_signal", words, *both_labels(X), learners, equal=True, no_signal=True)
+    return *both_labels(X), learners
 
 
-def equal_learners() -> Problem:
-    rng = np.random.default_rng([SEED, 2])
+@problem(2, equal=True, small=True)
+def equal(rng: np.random.Generator) -> Made:
+    """four normal features; least squares on two of them against the other two, equally good"""
     y = rng.integers(0, 2, SIMULATED // 2)
     X = rng.normal(size=(len(y), 4)) + 0.8 * y[:, None]
-    words = "four normal features; least squares on two of them against the other two, equally good"
-    return Problem("equal", words, *equally_good("ridge:0", X, y), equal=True, small=True)
+    return equally_good("ridge:0", X, y)
 
 
-def weak() -> Problem:
-    X, y = normal_classes(np.random.default_rng([SEED, 3]), [0.6] * 4, 1.0)
-    words = "four normal features of equal spread; LDA against nearest centroid"
-    return Problem("weak", words, X, y, ("lda", "nearest_centroid"), auc=True)
+@problem(3, auc=True)
+def weak(rng: np.random.Generator) -> Made:
+    """four normal features of equal spread; LDA against nearest centroid"""
+    X, y = normal_classes(rng, [0.6] * 4, 1.0)
+    return X, y, ("lda", "nearest_centroid")
 
 
-def weak_2() -> Problem:
-    X, y = normal_classes(np.random.default_rng([SEED, 12]), [0.8] * 2, [1, 2])
-    words = "two normal features; LDA against nearest centroid"
-    return Problem("weak_2", words, X, y, ("lda", "nearest_centroid"), small=True)
+@problem(12, small=True)
+def weak_2(rng: np.random.Generator) -> Made:
+    """two normal features; LDA against nearest centroid"""
+    X, y = normal_classes(rng, [0.8] * 2, [1, 2])
+    return X, y, ("lda", "nearest_centroid")
 
 
-def no_signal_2() -> Problem:
-    X = np.random.default_rng([SEED, 13]).normal(size=(SIMULATED // 2, 2))
-    about = "labels independent of two normal features"
-    words = f"{about}; naive Bayes against three nearest neighbours"
+@problem(13, equal=True, small=True)
+def no_signal_2(rng: np.random.Generator) -> Made:
+    """labels independent of two normal features; naive Bayes against three nearest neighbours"""
+    X = rng.normal(size=(SIMULATED // 2, 2))
     learners = ("gaussian_nb", "knn:3")
-    return Problem("no_signal_2", words, *both_labels(X), learners, equal=True, small=True)
+    return *both_labels(X), learners
 
 
-def medium() -> Problem:
-    X, y = normal_classes(np.random.default_rng([SEED, 4]), [0.8] * 4, [1, 4, 1, 1])
-    words = "four normal features, one with four times the spread; LDA against nearest centroid"
-    return Problem("medium", words, X, y, ("lda", "nearest_centroid"), auc=True)
+@problem(4, auc=True)
+def medium(rng: np.random.Generator) -> Made:
+    """four normal features, one with four times the spread; LDA against nearest centroid"""
+    X, y = normal_classes(rng, [0.8] * 4, [1, 4, 1, 1])
+    return X, y, ("lda", "nearest_centroid")
 
 
-def sparse() -> Problem:
+@problem(5)
+def sparse(rng: np.random.Generator) -> Made:
+    """200 normal features, ten informative; lasso against nearest centroid"""
     means = np.r_[np.full(10, 0.5), np.zeros(190)]
-    X, y = normal_classes(np.random.default_rng([SEED, 5]), means, 1.0)
-    words = "200 normal features, ten of which matter; lasso against nearest centroid"
-    return Problem("sparse", words, X[:8000], y[:8000], ("lasso:0.08", "nearest_centroid"))
+    X, y = normal_classes(rng, means, 1.0)
+    return X[:8000], y[:8000], ("lasso:0.08", "nearest_centroid")
 
 
-def ridge_regression() -> Problem:
-    rng = np.random.default_rng([SEED, 6])
+@problem(6, loss="squared")
+def ridge(rng: np.random.Generator) -> Made:
+    """ten correlated features, normal noise, squared loss; ridge against least squares"""
     X = 0.7 * rng.normal(size=(SIMULATED, 10)) + 0.7 * rng.normal(size=(SIMULATED, 1))
     y = X @ np.linspace(0, 0.4, 10) + rng.normal(size=SIMULATED)
-    words = "ten correlated features, normal noise, squared loss; ridge against least squares"
-    return Problem("ridge", words, X, y, ("ridge:5", "ridge:0"), loss="squared")
+    return X, y, ("ridge:5", "ridge:0")
 
 
-def skewed() -> Problem:
-    rng = np.random.default_rng([SEED, 7])
+@problem(7, loss="squared")
+def skewed(rng: np.random.Generator) -> Made:
+    """five features, log-normal noise, squared loss; ridge against least squares"""
     X = rng.normal(size=(SIMULATED, 5))
     noise = np.exp(0.8 * rng.normal(size=SIMULATED)) - np.exp(0.32)
     y = X @ np.full(5, 0.3) + noise
-    words = "five features, log-normal noise, squared loss; ridge against least squares"
-    return Problem("skewed", words, X, y, ("ridge:20", "ridge:0"), loss="squared")
+    return X, y, ("ridge:20", "ridge:0")
 
 
-def neighbours() -> Problem:
-    rng = np.random.default_rng([SEED, 8])
+@problem(8, auc=True)
+def neighbours(rng: np.random.Generator) -> Made:
+    """three features that interact; 5 nearest neighbours against LDA"""
     X = rng.normal(size=(SIMULATED // 2, 3))
     logit = 2 * X[:, 0] + 2 * X[:, 1] * X[:, 2]
     y = (rng.random(len(X)) < 1 / (1 + np.exp(-logit))).astype(int)
-    words = "three features that interact; 5 nearest neighbours against LDA"
-    return Problem("neighbours", words, X, y, ("knn:5", "lda"), auc=True)
+    return X, y, ("knn:5", "lda")
 
 
-def trees() -> Problem:
-    rng = np.random.default_rng([SEED, 9])
+@problem(9)
+def trees(rng: np.random.Generator) -> Made:
+    """four features, classes in a corner; a tree of depth 3 against logistic regression"""
     X = rng.normal(size=(SIMULATED // 2, 4))
     y = (rng.random(len(X)) < np.where((X[:, 0] > 0) & (X[:, 1] > -0.5), 0.85, 0.2)).astype(int)
-    words = "four features, classes in a corner; a tree of depth 3 against logistic regression"
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    return Problem("trees", words, X, y, (tree, "logistic:1.0"))
+    return X, y, (tree, "logistic:1.0")
 
 
-def imbalance() -> Problem:
-    X, y = normal_classes(np.random.default_rng([SEED, 10]), [0.9] * 4, [1, 2, 1, 1], 0.1)
-    words = "classes 10:90, four normal features; LDA against naive Bayes"
-    return Problem("imbalance", words, X, y, ("lda", "gaussian_nb"), auc=True)
+@problem(10, auc=True)
+def imbalance(rng: np.random.Generator) -> Made:
+    """classes 10:90, four normal features; LDA against naive Bayes"""
+    X, y = normal_classes(rng, [0.9] * 4, [1, 2, 1, 1], 0.1)
+    return X, y, ("lda", "gaussian_nb")
 
 
-def log_loss() -> Problem:
-    X, y = normal_classes(np.random.default_rng([SEED, 11]), [0.6] * 4, [1, 2, 1, 1])
-    words = "four normal features, log loss; LDA against ridge logistic regression"
-    return Problem("log_loss", words, X, y, ("lda", "logistic:0.1"), loss="log")
+@problem(11, loss="log")
+def log_loss(rng: np.random.Generator) -> Made:
+    """four normal features, log loss; LDA against ridge logistic regression"""
+    X, y = normal_classes(rng, [0.6] * 4, [1, 2, 1, 1])
+    return X, y, ("lda", "logistic:0.1")
 
 
-def wdbc() -> Problem:
+@problem()
+def wdbc() -> Made:
+    """WDBC, 569 x 30; naive Bayes against nearest centroid"""
     X, y = load_breast_cancer(return_X_y=True)
-    words = "WDBC, 569 x 30; naive Bayes against nearest centroid"
-    return Problem("wdbc", words, standardised(X), y, ("gaussian_nb", "nearest_centroid"))
+    return standardised(X), y, ("gaussian_nb", "nearest_centroid")
 
 
-def pima() -> Problem:
+@problem(auc=True)
+def pima() -> Made:
+    """pima, 768 x 8; LDA against naive Bayes"""
     X, y = read_data("pima")
-    words = "pima, 768 x 8; LDA against naive Bayes"
-    return Problem("pima", words, standardised(X), y, ("lda", "gaussian_nb"), auc=True)
+    return standardised(X), y, ("lda", "gaussian_nb")
 
 
-def ionosphere() -> Problem:
+@problem()
+def ionosphere() -> Made:
+    """ionosphere, 351 x 33; ridge against 3 nearest neighbours"""
     X, y = read_data("ionosphere")
-    words = "ionosphere, 351 x 33; ridge against 3 nearest neighbours"
     X = X[:, X.std(axis=0) > 0]
-    return Problem("ionosphere", words, standardised(X), y, ("ridge:10", "knn:3"))
+    return standardised(X), y, ("ridge:10", "knn:3")
 
 
-def spambase() -> Problem:
+@problem(auc=True)
+def spambase() -> Made:
+    """spambase, 4601 x 57, logarithms; naive Bayes against nearest centroid"""
     X, y = read_data("spambase")
-    words = "spambase, 4601 x 57, logarithms; naive Bayes against nearest centroid"
     X = standardised(np.log1p(X))
-    return Problem("spambase", words, X, y, ("gaussian_nb", "nearest_centroid"), auc=True)
+    return X, y, ("gaussian_nb", "nearest_centroid")
 
 
-def letter() -> Problem:
+@problem()
+def letter() -> Made:
+    """letter A-M against N-Z, 20000 x 16; 3 nearest neighbours against nearest centroid"""
     X, y = read_data("letter")
-    words = "letter A-M against N-Z, 20000 x 16; 3 nearest neighbours against nearest centroid"
-    return Problem(
-        "letter", words, standardised(X), (y > "M").astype(int), ("knn:3", "nearest_centroid")
-    )
+    return standardised(X), (y > "M").astype(int), ("knn:3", "nearest_centroid")
 
 
 MAKERS = makers(globals())

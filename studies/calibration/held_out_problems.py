@@ -6,39 +6,44 @@ nothing before that decision.
 
 import numpy as np
 
-from studies.calibration.problem import SEED, SIMULATED, Problem, equally_good, makers, read_data
+from studies.calibration.problem import (
+    SIMULATED,
+    Made,
+    equally_good,
+    makers,
+    problem,
+    read_data,
+)
 
 SPAM_COLUMNS = (51, 52, 54, 55, 15, 20, 24)
 
 
-def held_spam() -> Problem:
+@problem(held_out=True)
+def held_spam() -> Made:
+    """spambase, 4601 x 7, logarithms; LDA against naive Bayes, which is unstable"""
     X, y = read_data("spambase")
     X = np.log1p(10 * X[:, SPAM_COLUMNS])
-    words = "spambase, 4601 x 7, logarithms; LDA against naive Bayes, which is unstable"
     learners = ("lda", "gaussian_nb")
-    return Problem("held_spam", words, X / X.std(axis=0), y, learners, held_out=True)
+    return X / X.std(axis=0), y, learners
 
 
-def held_tails() -> Problem:
-    rng = np.random.default_rng([SEED, 301])
+@problem(301, equal=True, held_out=True)
+def held_tails(rng: np.random.Generator) -> Made:
+    """classes 35:65, six features with three degrees of freedom;
+
+    LDA on three of them against the other three, equally good
+    """
     y = (rng.random(SIMULATED // 2) < 0.35).astype(int)
     X = rng.standard_t(3, size=(len(y), 6)) + 0.6 * y[:, None]
-    return Problem(
-        "held_tails",
-        "classes 35:65, six features with three degrees of freedom; LDA on three of them against "
-        "the other three, equally good",
-        *equally_good("lda", X, y),
-        equal=True,
-        held_out=True,
-    )
+    return equally_good("lda", X, y)
 
 
-def held_circle() -> Problem:
-    rng = np.random.default_rng([SEED, 302])
+@problem(302, held_out=True)
+def held_circle(rng: np.random.Generator) -> Made:
+    """two features, one class in a circle; nearest centroid against the nearest neighbour"""
     X = rng.normal(size=(SIMULATED // 2, 2))
     y = (((X**2).sum(axis=1) > 1.4) ^ (rng.random(len(X)) < 0.1)).astype(int)
-    words = "two features, one class in a circle; nearest centroid against the nearest neighbour"
-    return Problem("held_circle", words, X, y, ("nearest_centroid", "knn:1"), held_out=True)
+    return X, y, ("nearest_centroid", "knn:1")
 
 
 MAKERS = makers(globals())

@@ -1,6 +1,6 @@
 """How many samples of every problem and size each group of tests is run on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from studies.calibration.problem import Problem
 
@@ -11,10 +11,13 @@ GROUPS = (
 """Work that is done, and kept on file, together: tests that share fits, or do their own."""
 
 CHUNK = 20
-"""Samples whose results are kept in one file."""
+"""Samples whose results are kept together."""
 
 MANY, FEW, FEWEST = 300, 60, 20
 """Samples of a cell: where something is promised, where fits take long, and where AUCs do."""
+
+ROUNDS = range(MANY // CHUNK)
+"""One after the other, so that results are about balanced when the study is stopped."""
 
 SAMPLES_OF_FEW_FITS = {"few_fits": 150, "few_fits_auc": 200}
 """The same where all numbers of few fits are tried on a sample."""
@@ -62,21 +65,11 @@ def sizes_of(problem: Problem, group: str) -> tuple[int, ...]:
 
 
 def chunks(
-    problems: Mapping[str, Problem], groups: tuple[str, ...] = GROUPS, only: tuple[int, ...] = ()
-) -> Iterator[tuple[Problem, int, int, str]]:
-    """Problem, size, number of the chunk and group, round by round.
-
-    The results are then about balanced when the study is stopped.
-    """
-    for chunk in range(MANY // CHUNK):
-        for problem in problems.values():
-            for group in groups:
-                for n_obs in sizes_of(problem, group):
-                    wanted = not only or n_obs in only
-                    if wanted and chunk * CHUNK < samples_wanted(problem, n_obs, group):
-                        yield problem, n_obs, chunk, group
-
-
-def file_name(problem: Problem, n_obs: int, chunk: int, group: str) -> str:
-    """Where the rows of a chunk are kept."""
-    return f"{problem.name}-{n_obs}-{group}-{chunk:03d}.csv"
+    problem: Problem, of_round: int, groups: Iterable[str] = GROUPS, only: Collection[int] = ()
+) -> Iterator[tuple[int, str, int]]:
+    """Size, group and number of the chunks of a round."""
+    for group in groups:
+        for n_obs in sizes_of(problem, group):
+            wanted = not only or n_obs in only
+            if wanted and of_round * CHUNK < samples_wanted(problem, n_obs, group):
+                yield n_obs, group, of_round

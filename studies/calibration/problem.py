@@ -6,7 +6,7 @@ over known observations, as for the real data; samples are drawn without replace
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -144,13 +144,34 @@ class Problem:
 LABELS = ("zero_one", "log", "auc")
 
 
+Made = tuple[np.ndarray, np.ndarray, tuple[Any, Any]]
+"""Features, response and learners."""
+
+
+def problem(
+    number: int | None = None, **traits: Any
+) -> Callable[[Callable[..., Made]], Callable[[], Problem]]:
+    """The decorator of what makes a problem, whose name and docstring are those of the problem.
+
+    The function takes a generator of random numbers that the number seeds, if there is one.
+    """
+
+    def decorated(make: Callable[..., Made]) -> Callable[[], Problem]:
+        @wraps(make)
+        def made() -> Problem:
+            drawn = () if number is None else (np.random.default_rng([SEED, number]),)
+            words = " ".join(str(make.__doc__).split())
+            return Problem(make.__name__, words, *make(*drawn), **traits)
+
+        return made
+
+    return decorated
+
+
 def makers(names: Mapping[str, Any]) -> list[Callable[[], Problem]]:
     """The functions of a module that make a problem, in the order in which they stand there."""
-    return [
-        make
-        for name, make in names.items()
-        if getattr(make, "__annotations__", None) == {"return": Problem} and name[0] != "_"
-    ]
+    own = (make for make in names.values() if hasattr(make, "__wrapped__"))
+    return [make for make in own if make.__module__ == names["__name__"]]
 
 
 def normal_classes(

@@ -25,6 +25,7 @@ from studies.calibration.side_by_side import (
 )
 from studies.calibration.table import about_auc, binomial_limits
 from studies.calibration.words import percent, range_words, rejected_words
+from studies.coverage import markdown
 from ucvtest.advice.calibration import calibration_settings
 from ucvtest.advice.configured_tests import PROCEDURES
 
@@ -140,18 +141,18 @@ def tables(table: pd.DataFrame) -> list[str]:
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
     return [
         _sample_words(losses),
-        _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
-        _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
+        _of_tests("Difference of two learners", summarised(losses, "difference"), COMMON),
+        _of_tests("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
         unstable_table(losses),
         tails_table(losses),
-        _markdown("Ratio of the losses of two learners", summarised(losses, "ratio"), OF_RATIO),
+        _of_tests("Ratio of the losses of two learners", summarised(losses, "ratio"), OF_RATIO),
         ratio_table(losses),
         benchmark_table(losses),
         _tests_without_interval(losses),
         _missed(losses),
         _auc_words(areas),
-        _markdown("Difference of two AUCs", summarised(areas, "difference"), OF_AUC),
-        _markdown("AUC of one learner", summarised(areas, "error"), OF_ONE_AUC),
+        _of_tests("Difference of two AUCs", summarised(areas, "difference"), OF_AUC),
+        _of_tests("AUC of one learner", summarised(areas, "error"), OF_ONE_AUC),
     ]
 
 
@@ -186,16 +187,12 @@ OF_ONE_AUC: tuple[Column, ...] = (*_COVERAGE, _WIDTH, *_IDEAL, _SECONDS, *_COST)
 OF_AUC: tuple[Column, ...] = (*_COVERAGE, _SIZE, _POWER, _WIDTH, *_IDEAL, _SECONDS, *_COST)
 
 
-def _markdown(title: str, rows: pd.DataFrame, columns: tuple[Column, ...]) -> str:
-    if rows.empty:
-        return ""
-    titles = ["test", *(words for words, _ in columns)]
-    lines = [f"**{title}**", "", f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
+def _of_tests(title: str, rows: pd.DataFrame, columns: tuple[Column, ...]) -> str:
+    lines = []
     for row in rows.to_dict("records"):
         mark = "" if PROCEDURES[row["procedure"]].about == "learner" else " (rules)"
-        cells = [f"`{row['procedure']}`{mark}", *(words(row) for _, words in columns)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
+        lines.append([f"`{row['procedure']}`{mark}", *(words(row) for _, words in columns)])
+    return markdown(["test", *(words for words, _ in columns)], lines, title)
 
 
 def _auc_words(areas: pd.DataFrame) -> str:

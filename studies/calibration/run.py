@@ -5,13 +5,12 @@ interval is compared with the true value of the estimand. Without arguments the 
 the AUCs among it, and the table in the package, the picture and the section of
 docs/validation/calibration-tables.md are written again. Finished parts are kept in the folder of
 `--work`, so that a run that was stopped goes on where it was; `--report` makes the table of these
-parts, and lists the missing ones. Rows of a run whose samples were not kept may lie in the folder
-too (`earlier.csv`); they are replaced once the same number of samples or more is there. `--check`
-compares the packaged table with its promises. `--metrics` alone writes the rows about metrics such
-as F1 again, which are those of other studies (`studies/calibration/metric_rows.py`).
+parts, and lists the missing ones. Rows of the packaged table are replaced once the same number of
+samples or more is there. `--check` compares the packaged table with its promises. `--metrics` alone
+writes the rows about metrics such as F1 again, which are those of other studies
+(`studies/calibration/metric_rows.py`).
 
-The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
-hours of the processor for the last run. The folder that the other rows are from had noted 3.5. The
+The last run took 7.1 hours of the processor, and the run that the other rows are from 3.5. The
 parts that are missing in the table, as `--report` lists them, would take some hours more: with n =
 500 and a hundred features or more the U-statistic test takes half a minute a sample.
 """
@@ -24,14 +23,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from studies.calibration.files import seconds_noted
 from studies.calibration.metric_rows import write_metric_rows
-from studies.calibration.plan import GROUPS, chunks
+from studies.calibration.plan import GROUPS, ROUNDS, chunks
 from studies.calibration.problems import problems
 from studies.calibration.promises import known_misses, promises_kept
 from studies.calibration.report import draw_picture, page_section, summarised, update_page
-from studies.calibration.simulation import rows_of_sample, run_chunk
-from studies.calibration.table import cells_of, earlier_rows, renewed, table_of, write_table
+from studies.calibration.simulation import rows_of_sample, run_chunks
+from studies.calibration.table import cells_of, renewed, table_of, write_table
 from studies.calibration.truth import true_values
 from ucvtest.advice.calibration import calibration_table, forget_table
 
@@ -45,19 +43,17 @@ def run_samples(
     names: list[str], groups: tuple[str, ...], folder: Path, only: tuple[int, ...] = ()
 ) -> None:
     """All that is not on file yet."""
-    chosen = {name: problems()[name] for name in names}
-    for problem, n_obs, chunk, group in chunks(chosen, groups, only):
+    for of_round, name in product(ROUNDS, names):
         start = time.perf_counter()
-        if run_chunk(problem, n_obs, chunk, group, folder):
-            seconds = time.perf_counter() - start
-            print(f"{problem.name} n={n_obs} {group} {chunk}: {seconds:.1f} s", flush=True)
+        problem = problems()[name]
+        run_chunks(problem, chunks(problem, of_round, groups, only), folder)
+        print(f"{name}, round {of_round}: {time.perf_counter() - start:.1f} s", flush=True)
 
 
-def report(folder: Path, *, renew: bool) -> None:
+def report(folder: Path) -> None:
     """Write table, picture and the section of the page from the folder."""
-    new = pd.concat([table_of(problem, folder, renew=renew) for problem in problems().values()])
-    table = renewed(earlier_rows(folder), new)
-    write_table(table, problems(), ADVICE, sum(seconds_noted(folder).values()))
+    new = pd.concat([table_of(problem, folder) for problem in problems().values()])
+    write_table(renewed(calibration_table(), new), problems(), ADVICE)
     write_metric_rows(ADVICE / "metrics.csv")
     forget_table()
     table = calibration_table()
@@ -100,9 +96,6 @@ def main() -> None:
     parser.add_argument("--n-obs", type=int, action="append", help="samples of this size alone")
     parser.add_argument("--report", action="store_true", help="no more samples, only the table")
     parser.add_argument(
-        "--truths", action="store_true", help="find true values anew that need more learning sets"
-    )
-    parser.add_argument(
         "--check", action="store_true", help="compare the packaged table with its promises"
     )
     parser.add_argument("--metrics", action="store_true", help="write the rows about metrics")
@@ -120,7 +113,7 @@ def main() -> None:
         only = tuple(arguments.n_obs or ())
         run_samples(names, tuple(arguments.group or GROUPS), arguments.work, only)
     if arguments.report or not (arguments.problem or arguments.group or arguments.n_obs):
-        report(arguments.work, renew=arguments.truths)
+        report(arguments.work)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from studies.calibration.promises import SAMPLES, TAILS
 from studies.calibration.table import binomial_limits
 from studies.calibration.unstable_problems import MAKERS as UNSTABLE
 from studies.calibration.words import percent, range_words, rejected_words
+from studies.coverage import markdown
 
 PUBLISHED = {
     "corrected_t": "93.6",
@@ -34,13 +35,6 @@ OF_UNSTABLE = (
 """Tests shown on pairs with an unstable learner; the last three learn from half or less."""
 
 
-def _markdown(title: str, columns: list[str], lines: list[list[str]]) -> str:
-    if not lines:
-        return ""
-    head = [f"**{title}**", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-    return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines), ""])
-
-
 def benchmark_table(table: pd.DataFrame) -> str:
     """One learner's error on the public benchmark's problems, compared with published results."""
     names = {name for name, each in problems().items() if each.benchmark}
@@ -55,11 +49,8 @@ def benchmark_table(table: pd.DataFrame) -> str:
             line.append(_covered(cells, at[at["procedure"] == "corrected_t"]))
         lines.append(line)
     columns = ["test", "published", *(f"n = {n}" for n in sizes)]
-    return _markdown(
-        "Public benchmark, as far as it can be simulated: expected loss of one learner",
-        columns,
-        lines,
-    )
+    title = "Public benchmark, as far as it can be simulated: expected loss of one learner"
+    return markdown(columns, lines, title)
 
 
 def _covered(cells: pd.DataFrame, reference: pd.DataFrame) -> str:
@@ -89,10 +80,9 @@ def tails_table(table: pd.DataFrame) -> str:
         line = [f"{key[0]}, n = {key[1]}", str(int(default.loc[key, "answered"]))]
         line += [_with_width(each.loc[key], wald.loc[key]) for each in (default, hall)]
         lines.append([*line, percent(wald.loc[key, "covered"] / wald.loc[key, "answered"])])
-    return _markdown(
-        "Heavy-tailed squared loss, one learner: coverage (width over the symmetric interval's)",
-        ["cell", "samples", '"hall_floor", the default', '"hall"', '"wald"'],
-        lines,
+    title = "Heavy-tailed squared loss, one learner: coverage (width over the symmetric interval's)"
+    return markdown(
+        ["cell", "samples", '"hall_floor", the default', '"hall"', '"wald"'], lines, title
     )
 
 
@@ -110,11 +100,11 @@ def unstable_table(table: pd.DataFrame) -> str:
         parts = [each[each["problem"] == problem] for each in by_test.values()]
         if all(len(part) for part in parts):
             lines.append([f"`{problem}`", *map(_with_lowest, parts)])
-    return _markdown(
-        "Pairs chosen because one learner is unstable: coverage of differences of error rates, all "
-        "sample sizes together (and at the size with the lowest)",
+    return markdown(
         ["problem", *(f"`{name}`" for name in OF_UNSTABLE)],
         lines,
+        "Pairs chosen because one learner is unstable: coverage of differences of error rates, all "
+        "sample sizes together (and at the size with the lowest)",
     )
 
 
@@ -148,8 +138,5 @@ def ratio_table(table: pd.DataFrame) -> str:
         covered, answered = (int(here[column].sum()) for column in ("covered", "answered"))
         limits = range_words(binomial_limits(covered, answered))
         lines.append([*line, f"{percent(covered / answered)} {limits}"])
-    return _markdown(
-        f"Rejections by the ratio and by the difference, the same {len(shared)} cells",
-        ["test", "true nulls rejected", "others rejected", "coverage"],
-        lines,
-    )
+    title = f"Rejections by the ratio and by the difference, the same {len(shared)} cells"
+    return markdown(["test", "true nulls rejected", "others rejected", "coverage"], lines, title)

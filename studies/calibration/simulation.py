@@ -3,7 +3,7 @@
 import time
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
-from studies.calibration.files import note_seconds
-from studies.calibration.plan import CHUNK, GROUPS, file_name
+from studies.calibration.plan import CHUNK, GROUPS
 from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import population_rules
-from studies.coverage import written
+from studies.coverage import add_rows
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, Procedure
 from ucvtest.designs.design import Design
 from ucvtest.designs.scheme_base import NamedDesign
@@ -470,14 +468,24 @@ def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
 # --------------------------------------------------------------------- running, continuing
 
 
-def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:
-    """Run `CHUNK` samples of a cell unless they are on file; whether there was anything to do."""
-    path = folder / file_name(problem, n_obs, chunk, group)
-    if path.exists():
-        return False
-    start = time.process_time()
-    numbers = range(chunk * CHUNK, (chunk + 1) * CHUNK)
-    rows = [row for number in numbers for row in rows_of_sample(problem, n_obs, number, group)]
-    written(pd.DataFrame(rows), path, float_format="%.6g")
-    note_seconds(folder, path.name, time.process_time() - start)
-    return True
+CELL = ("n_obs", "group", "chunk")
+ROW = ("number", "procedure", "target", "learn_size", "learn_positive", "truth", "estimate", "se")
+ROW += ("low", "high", "pvalue", "n_fits", "seconds")
+
+
+def file_of(problem: Problem, folder: Path) -> Path:
+    """Where the rows of a problem are kept."""
+    return folder / f"{problem.name}.csv"
+
+
+def run_chunks(problem: Problem, cells: Iterable[tuple[int, str, int]], folder: Path) -> None:
+    """Add the samples of these chunks to the file of the problem, but for those that it has."""
+
+    def rows_of(n_obs: int, group: str, chunk: int) -> Iterator[tuple[Any, ...]]:
+        for number in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+            for row in rows_of_sample(problem, n_obs, number, group):
+                values = (row[name] for name in ROW)
+                texts = (f"{each:.6g}" if isinstance(each, float) else each for each in values)
+                yield n_obs, group, chunk, *texts
+
+    add_rows(file_of(problem, folder), (*CELL, *ROW), CELL, cells, rows_of, inf)

@@ -11,14 +11,13 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
-from studies.calibration.plan import chunks, file_name
+from studies.calibration.plan import ROUNDS, chunks
 from studies.calibration.problem import SEED, Problem
-from studies.calibration.simulation import ALPHA
+from studies.calibration.simulation import ALPHA, CELL, file_of
 from studies.calibration.truth import true_values_of_cells
 from ucvtest.advice.configured_tests import PROCEDURES
 
 DIGITS = 5
-EARLIER = "earlier.csv"
 KEYS = ["problem", "n_obs", "target", "procedure"]
 
 COLUMNS = (
@@ -51,34 +50,29 @@ COLUMNS = (
 
 
 def read_samples(problem: Problem, folder: Path) -> tuple[pd.DataFrame, int]:
-    """The rows of all samples that are asked for, and how many files of them are not there."""
-    parts, missing = [], 0
-    for _, n_obs, chunk, group in chunks({problem.name: problem}):
-        path = folder / file_name(problem, n_obs, chunk, group)
-        if path.exists():
-            parts.append(pd.read_csv(path).assign(n_obs=n_obs))
-        else:
-            missing += 1
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(), missing
+    """The rows of all samples on file, and how many chunks that are asked for are not there."""
+    path = file_of(problem, folder)
+    rows = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(CELL))
+    there = set(rows[list(CELL)].itertuples(index=False, name=None))
+    wanted = {chunk for of_round in ROUNDS for chunk in chunks(problem, of_round)}
+    return rows, len(wanted - there)
 
 
-def table_of(problem: Problem, folder: Path, progress=print, *, renew=False) -> pd.DataFrame:
-    """The rows of the calibration table of one problem; `renew` as in `true_values_of_cells`."""
+def table_of(problem: Problem, folder: Path, progress=print) -> pd.DataFrame:
+    """The rows of the calibration table of one problem."""
     rows, missing = read_samples(problem, folder)
     if missing:
-        progress(f"{problem.name}: {missing} files of samples are not there yet")
+        progress(f"{problem.name}: {missing} chunks of samples are not there yet")
     if rows.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    return cells_of(problem, rows, truths_of(problem, rows, folder, progress, renew=renew))
+    return cells_of(problem, rows, truths_of(problem, rows, folder, progress))
 
 
-def truths_of(
-    problem: Problem, rows: pd.DataFrame, folder: Path, progress=print, *, renew: bool = False
-) -> dict:
+def truths_of(problem: Problem, rows: pd.DataFrame, folder: Path, progress=print) -> dict:
     """True values by learning sets and kind (AUC or not), computed if they are not on file."""
     needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
     needed = needed.assign(auc=about_auc(needed))
-    truths = true_values_of_cells(problem, needed, folder, progress, renew=renew)
+    truths = true_values_of_cells(problem, needed, folder, progress)
     return {
         (row["learn_size"], row["learn_positive"], bool(row["auc"])): row
         for row in truths.to_dict("records")
@@ -168,12 +162,6 @@ def binomial_limits(count: int, total: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def earlier_rows(folder: Path) -> pd.DataFrame:
-    """Rows of a run whose samples were not kept, if the folder has any."""
-    path = folder / EARLIER
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=KEYS)
-
-
 def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """The old rows, replaced by new ones of the same problem, size, target and procedure.
 
@@ -186,10 +174,8 @@ def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return both[~fewer].drop_duplicates(KEYS, keep="last")
 
 
-def write_table(
-    table: pd.DataFrame, problems: dict[str, Problem], folder: Path, seconds: float
-) -> None:
-    """The table as CSV, and next to it a record of its making with the processor time."""
+def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path) -> None:
+    """The table as CSV, and next to it a record of its making."""
     order = {name: place for place, name in enumerate(problems)}
     procedures = {name: place for place, name in enumerate(PROCEDURES)}
     table = table.sort_values(
@@ -204,7 +190,6 @@ def write_table(
     about = {
         "seed": SEED,
         "level": 1 - ALPHA,
-        "processor_hours": round(seconds / 3600, 1),
         "versions": {
             "ucvtest": uv.__version__,
             "python": platform.python_version(),

@@ -1,6 +1,5 @@
 """The true values of what the tests estimate: expected losses and AUCs at a learning-set size."""
 
-import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from studies.calibration.files import note_seconds
 from studies.calibration.plan import MANY_FEATURES
 from studies.calibration.problem import SEED, Problem
 from studies.calibration.rules import PopulationRules, population_rules
@@ -34,7 +32,7 @@ PRECISION, PRECISION_OTHERS = 0.05, 0.1
 what the U-statistic test, of which something is promised, estimates, and of what only others do."""
 
 PILOT_STREAM, STREAM = 9, 10
-"""Of random numbers. True values on file that name another stream, or none, are of earlier code."""
+"""Of random numbers."""
 
 KEYS = ["learn_size", "learn_positive", "auc"]
 
@@ -56,8 +54,8 @@ def true_values(
     Returns
     -------
     dict
-        Of every target the mean over learning sets and its standard error; how many sets there
-        were, and the stream of random numbers that they came from.
+        Of every target the mean over learning sets and its standard error, and how many sets there
+        were.
     """
     of = learn_size, learn_positive, auc
     return _values(problem, of, n_sets=n_sets, n_blocks=LEAST_BLOCKS, stream=STREAM)
@@ -98,7 +96,7 @@ def _values(
         rules = population_rules(block, members)
         judged.append(np.column_stack([_judged(each, learning, auc=auc) for each in rules]))
         found += len(learning)
-    return {**_means(judged), "sets": found, "stream": stream}
+    return {**_means(judged), "sets": found}
 
 
 def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.ndarray:
@@ -157,43 +155,23 @@ def _one_by_one(learner: Learner) -> bool:
 
 
 def true_values_of_cells(
-    problem: Problem,
-    needed: pd.DataFrame,
-    folder: Path,
-    progress: Callable[[str], None],
-    *,
-    renew: bool = False,
+    problem: Problem, needed: pd.DataFrame, folder: Path, progress: Callable[[str], None]
 ) -> pd.DataFrame:
-    """True values of what tests estimate: those on file are read, the others found.
-
-    With `renew` those on file are computed again where more learning sets are needed by now, or
-    where earlier code drew them.
-    """
+    """True values of what tests estimate: those on file are read, the others found."""
     path = folder / f"truth-{problem.name}.csv"
     known = _on_file(path)
     for key, rows in needed.groupby(KEYS):
-        if key in known and not renew:
+        if key in known:
             continue
         size, positive, auc = key
-        start = time.process_time()
         of = {"learn_size": int(size), "learn_positive": int(positive), "auc": bool(auc)}
         n_sets = sets_needed(problem, **of, wanted=_errors_wanted(problem, rows))
-        if key in known and _precise(known[key], n_sets):
-            continue
         progress(f"{problem.name}: truth at learning-set size {size}, {n_sets} sets")
         values = true_values(problem, **of, n_sets=n_sets)
-        seconds = time.process_time() - start
-        progress(f"  {seconds:.1f} s")
         known[key] = {**dict(zip(KEYS, key, strict=True)), **values}
         written(pd.DataFrame(known.values()), path, float_format="%.6g")
-        note_seconds(folder, f"{path.stem}-{size}-{positive}-{auc}", seconds)
     # As they are read again: files have fewer digits.
     return pd.DataFrame(_on_file(path).values())
-
-
-def _precise(values: Mapping[str, Any], n_sets: int) -> bool:
-    """Whether true values on file come from today's code and this number of learning sets."""
-    return values.get("stream") == STREAM and values["sets"] >= n_sets
 
 
 def _on_file(path: Path) -> dict[Any, dict[str, Any]]:

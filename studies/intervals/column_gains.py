@@ -9,7 +9,7 @@ intervals are Bonferroni's.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from studies.coverage import Study, kept, mc_se
 ROWS_OF_TRUTH, DRAWS_OF_TRUTH, SETS_OF_TRUTH = 2000, 24, 60
 ROWS_IN_GROUP = 3
 
-Draw = Callable[[np.random.Generator, int], tuple[Any, Any]]
+Draw = Callable[..., tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Problem:
     base: list[int] | None = None
     cheap: bool = True
     grouped: bool = False
+    sizes: tuple[int, ...] = (100,)
 
     def learners(self, n_columns: int) -> dict[str, Any]:
         """Those that `uv.columns` compares, the first with each other one."""
@@ -146,107 +147,64 @@ def survival(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Any]:
     return X, uv.survival(np.minimum(times, censored), times <= censored)
 
 
-OLS: dict[str, Any] = {"learner": LinearRegression(), "blocks": single(6)}
-SQUARED = {"loss": "squared"}
-MARKER: dict[str, Any] = {
-    "learner": "logistic:0.1",
-    "blocks": {"marker": [4]},
-    "asked": {"loss": "brier"},
-    "base": [0, 1, 2, 3],
-}
-OMICS: dict[str, Any] = {
-    "learner": RidgeClassifier(50.0),
-    "blocks": {"clinical": [0, 1, 2], "omics": list(range(3, 53))},
-}
+def of_squares(draw: Draw, sizes: tuple[int, ...], *relevant: int) -> Problem:
+    """Least squares on six columns."""
+    asked = {"loss": "squared"}
+    return Problem(draw, LinearRegression(), single(6), others(6, *relevant), asked, sizes=sizes)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A problem at some numbers of observations."""
+def of_a_marker(effect: float, *irrelevant: str) -> Problem:
+    """What one column adds to four."""
+    return Problem(
+        partial(marker, effect),
+        "logistic:0.1",
+        {"marker": [4]},
+        frozenset(irrelevant),
+        {"loss": "brier"},
+        base=[0, 1, 2, 3],
+    )
 
-    sizes: tuple[int, ...]
-    of: Callable[[int], Problem]
+
+def of_omics(signal: float, *irrelevant: str) -> Problem:
+    """Two blocks, of few columns and of many."""
+    blocks = {"clinical": [0, 1, 2], "omics": list(range(3, 53))}
+    return Problem(partial(omics, signal), RidgeClassifier(50.0), blocks, frozenset(irrelevant))
 
 
-def same(problem: Problem) -> Callable[[int], Problem]:
-    return lambda n: problem
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+FOREST = RandomForestClassifier(25, random_state=0)
+FEW_COLUMNS, FOUR_COLUMNS = partial(logit, p=5), partial(logit, p=4)
+OF_FIVE = (single(5), others(5, 0, 1))
 
-
-CELLS = {
-    "skewed_ols": Cell(
-        (60, 100, 200),
-        same(Problem(partial(linear, "skewed"), irrelevant=others(6, 0, 1), asked=SQUARED, **OLS)),
+PROBLEMS = {
+    "skewed_ols": of_squares(partial(linear, "skewed"), (60, 100, 200), 0, 1),
+    "logit_lda": Problem(logit, "lda", single(8), others(8, 0, 1), sizes=(60, 100, 200)),
+    "linear_ols": of_squares(partial(linear, "normal"), (60, 200), 0, 1),
+    "edge_ols": of_squares(edge, (60, 100, 200), 0, 1, 2, 3),
+    "tails_ols": of_squares(partial(linear, "tails"), (100,), 0, 1),
+    "pair_lda": Problem(pair, "lda", {**single(6), "x0+x1": [0, 1]}, others(6, 0, 1, 2)),
+    "breast_lda": Problem(breast, "lda", single(8), others(8, 0, 1, 2, 3)),
+    "omics_null": of_omics(0.0, "omics"),
+    "omics_signal": of_omics(1.0),
+    "xor_knn": Problem(xor, "knn:5", single(4), others(4, 0, 1), sizes=(60,)),
+    "marker_null": of_a_marker(0.0, "marker"),
+    "marker_half": of_a_marker(0.5),
+    "auc_lda": Problem(FEW_COLUMNS, "lda", *OF_FIVE, {"loss": "auc"}, sizes=(60, 200)),
+    "clusters_lda": Problem(
+        clusters, "lda", single(6), others(6, 0, 1), grouped=True, sizes=(120, 300)
     ),
-    "logit_lda": Cell((60, 100, 200), same(Problem(logit, "lda", single(8), others(8, 0, 1)))),
-    "linear_ols": Cell(
-        (60, 200),
-        same(Problem(partial(linear, "normal"), irrelevant=others(6, 0, 1), asked=SQUARED, **OLS)),
-    ),
-    "edge_ols": Cell(
-        (60, 100, 200),
-        lambda n: Problem(partial(edge, n), irrelevant=others(6, 0, 1, 2, 3), asked=SQUARED, **OLS),
-    ),
-    "tails_ols": Cell(
-        (100,),
-        same(Problem(partial(linear, "tails"), irrelevant=others(6, 0, 1), asked=SQUARED, **OLS)),
-    ),
-    "pair_lda": Cell(
-        (100,),
-        same(Problem(pair, "lda", {**single(6), "x0+x1": [0, 1]} | {}, others(6, 0, 1, 2))),
-    ),
-    "breast_lda": Cell((100,), same(Problem(breast, "lda", single(8), others(8, 0, 1, 2, 3)))),
-    "omics_null": Cell(
-        (100,), same(Problem(partial(omics, 0.0), irrelevant=frozenset({"omics"}), **OMICS))
-    ),
-    "omics_signal": Cell(
-        (100,), same(Problem(partial(omics, 1.0), irrelevant=frozenset(), **OMICS))
-    ),
-    "xor_knn": Cell((60,), same(Problem(xor, "knn:5", single(4), others(4, 0, 1)))),
-    "marker_null": Cell(
-        (100,), same(Problem(partial(marker, 0.0), irrelevant=frozenset({"marker"}), **MARKER))
-    ),
-    "marker_half": Cell(
-        (100,), same(Problem(partial(marker, 0.5), irrelevant=frozenset(), **MARKER))
-    ),
-    "auc_lda": Cell(
-        (60, 200),
-        same(Problem(partial(logit, p=5), "lda", single(5), others(5, 0, 1), {"loss": "auc"})),
-    ),
-    "clusters_lda": Cell(
-        (120, 300),
-        same(Problem(clusters, "lda", single(6), others(6, 0, 1), grouped=True)),
-    ),
-    "survival_cox": Cell(
-        (100,),
-        same(
-            Problem(survival, "cox", single(5), others(5, 0, 1), {"metric": "harrell"}, cheap=False)
-        ),
-    ),
-    "tree": Cell(
-        (60,),
-        same(
-            Problem(
-                partial(logit, p=5),
-                DecisionTreeClassifier(max_depth=3, random_state=0),
-                single(5),
-                others(5, 0, 1),
-                cheap=False,
-            )
-        ),
-    ),
-    "forest": Cell(
-        (60, 200),
-        same(
-            Problem(
-                partial(logit, p=4),
-                RandomForestClassifier(25, random_state=0),
-                single(4),
-                others(4, 0, 1),
-                cheap=False,
-            )
-        ),
+    "survival_cox": Problem(survival, "cox", *OF_FIVE, {"metric": "harrell"}, cheap=False),
+    "tree": Problem(FEW_COLUMNS, TREE, *OF_FIVE, cheap=False, sizes=(60,)),
+    "forest": Problem(
+        FOUR_COLUMNS, FOREST, single(4), others(4, 0, 1), cheap=False, sizes=(60, 200)
     ),
 }
+
+
+def at(name: str, n: int) -> Problem:
+    """The problem for samples of this size, on which the slopes of one problem depend."""
+    problem = PROBLEMS[name]
+    return replace(problem, draw=partial(edge, n)) if problem.draw is edge else problem
 
 
 def groups_of(problem: Problem, n: int) -> np.ndarray | None:
@@ -256,7 +214,7 @@ def groups_of(problem: Problem, n: int) -> np.ndarray | None:
 @kept
 def true_gains(name: str, n: int, share: str) -> dict[str, float]:
     """By other data: means over learning sets of n/2 - 1 ("half") or nine tenths ("nine")."""
-    problem, rng = CELLS[name].of(n), np.random.default_rng([11, n])
+    problem, rng = at(name, n), np.random.default_rng([11, n])
     units = n // ROWS_IN_GROUP if problem.grouped else n
     g = units // 2 - 1 if share == "half" else units - -(-units // 10)
     means: dict[str, list[float]] = {}
@@ -281,7 +239,7 @@ def true_gains(name: str, n: int, share: str) -> dict[str, float]:
 
 def sample(problem: str, n_obs: int, number: int) -> Iterator[tuple]:
     """What `uv.columns` and its competitors say of a sample."""
-    case = CELLS[problem].of(n_obs)
+    case = at(problem, n_obs)
     rng = np.random.default_rng([7, n_obs, number, *map(ord, problem)])
     X, y = case.draw(rng, n_obs)
     groups, seed = groups_of(case, n_obs), int(rng.integers(2**31))
@@ -396,7 +354,7 @@ def short(table: pd.DataFrame) -> pd.DataFrame:
 STUDY = Study(
     sample,
     ("method", "block", "kind"),
-    [(name, n) for name, cell in CELLS.items() for n in cell.sizes],
+    [(name, n) for name, problem in PROBLEMS.items() for n in problem.sizes],
     samples=150,
     values=VALUES,
     table=table,

@@ -17,7 +17,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
-from studies.coverage import Study
+from studies.coverage import Study, markdown
 
 VALUES = ("point", "all", "width", "width_all")
 FEW = np.arange(1, 10) / 10
@@ -275,12 +275,11 @@ def on_the_page(table: pd.DataFrame) -> str:
     columns += [("roc", "difference"), ("decision", "difference")]
     differences = ("difference of ROC", "difference of net benefit")
     heads = [f"{each}: one, all" for each in (*HEADINGS.values(), *differences)]
-    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    lines = []
     for name in PROBLEMS:
         found = [cells.loc[(name, *column)] for column in columns]
-        texts = [f"{each['point']:.0f}, {each['all']:.0f}" for each in found]
-        lines.append(f"| {name} | " + " | ".join(texts) + " |")
-    return "\n".join(lines)
+        lines.append([name, *(f"{each['point']:.0f}, {each['all']:.0f}" for each in found)])
+    return markdown(["", *heads], lines)
 
 
 STUDY = Study(

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 import ucvtest as uv
-from studies.planning.problems import PROBLEMS, Sampler, classes, crossed, quadratic
+from studies.planning.problems import (
+    CENTRED,
+    PROBLEMS,
+    RIDGES,
+    Sampler,
+    classes,
+    crossed,
+    quadratic,
+)
 from ucvtest.planning.typical_variances import SMOOTH, STEPS
 
 OTHER_SIZES = (40, 100)
@@ -80,66 +88,39 @@ def squares(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, d
 
 
 FIVE_POINTS, RANKED = {"difference": 0.05}, {"loss": "auc"}
+OF_AUCS: tuple[tuple[str, Any, tuple[str, ...], bool], ...] = (
+    ("auc", in_turn(one_feature(1.2, 4)), CENTRED, True),
+    ("auc, correlated", in_turn(classes(0.6)), CENTRED, True),
+    ("auc, neighbours", in_turn(classes(0.6)), ("knn:7", "lda"), True),
+    ("auc, bayes", in_turn(one_feature(0.6, 6)), ("lda", "gaussian_nb"), True),
+    ("auc, quadratic", in_turn(quadratic), ("qda", "lda"), True),
+    ("auc, wide", in_turn(one_feature(1.6, 14)), CENTRED, True),
+    ("auc, one learner", in_turn(one_feature(1.2, 4)), ("lda",), True),
+    ("auc, logistic", in_turn(classes(0.4)), ("logistic:1", "gaussian_nb"), False),
+    ("auc, crossed", in_turn(crossed), ("knn:5", "qda"), False),
+    ("auc, imbalanced", in_turn(classes(0.8), 0.3), CENTRED, False),
+    ("auc, one of neighbours", in_turn(classes(0.5)), ("knn:5",), False),
+)
+"""Name, sampler, learners, and whether a rule was chosen on it."""
 
 OTHERS = (
-    Other("auc", in_turn(one_feature(1.2, 4)), ("lda", "nearest_centroid"), FIVE_POINTS, RANKED),
-    Other(
-        "auc, correlated", in_turn(classes(0.6)), ("lda", "nearest_centroid"), FIVE_POINTS, RANKED
+    *(
+        Other(
+            *(name, sampler, learners),
+            FIVE_POINTS if len(learners) == 2 else {"width": 0.1},
+            RANKED,
+            chosen=chosen,
+        )
+        for name, sampler, learners, chosen in OF_AUCS
     ),
-    Other("auc, neighbours", in_turn(classes(0.6)), ("knn:7", "lda"), FIVE_POINTS, RANKED),
-    Other("auc, bayes", in_turn(one_feature(0.6, 6)), ("lda", "gaussian_nb"), FIVE_POINTS, RANKED),
-    Other("auc, quadratic", in_turn(quadratic), ("qda", "lda"), FIVE_POINTS, RANKED),
-    Other(
-        "auc, wide",
-        in_turn(one_feature(1.6, 14)),
-        ("lda", "nearest_centroid"),
-        FIVE_POINTS,
-        RANKED,
-    ),
-    Other("auc, one learner", in_turn(one_feature(1.2, 4)), ("lda",), {"width": 0.1}, RANKED),
-    Other(
-        "auc, logistic",
-        in_turn(classes(0.4)),
-        ("logistic:1", "gaussian_nb"),
-        FIVE_POINTS,
-        RANKED,
-        chosen=False,
-    ),
-    Other("auc, crossed", in_turn(crossed), ("knn:5", "qda"), FIVE_POINTS, RANKED, chosen=False),
-    Other(
-        "auc, imbalanced",
-        in_turn(classes(0.8), 0.3),
-        ("lda", "nearest_centroid"),
-        FIVE_POINTS,
-        RANKED,
-        chosen=False,
-    ),
-    Other(
-        "auc, one of neighbours",
-        in_turn(classes(0.5)),
-        ("knn:5",),
-        {"width": 0.1},
-        RANKED,
-        chosen=False,
-    ),
-    Other("groups", in_groups(1.5, 1.0), ("lda", "nearest_centroid"), FIVE_POINTS),
+    Other("groups", in_groups(1.5, 1.0), CENTRED, FIVE_POINTS),
     Other("groups, bayes", in_groups(1.0, 0.5), ("lda", "gaussian_nb"), FIVE_POINTS),
     Other("groups, neighbours", in_groups(1.5, 1.0), ("knn:3", "lda"), FIVE_POINTS),
     Other(
-        "groups of three",
-        in_groups(1.2, 0.8, 3),
-        ("knn:1", "nearest_centroid"),
-        FIVE_POINTS,
+        *("groups of three", in_groups(1.2, 0.8, 3), ("knn:1", "nearest_centroid"), FIVE_POINTS),
         chosen=False,
     ),
-    Other(
-        "ratio",
-        squares,
-        ("ridge:0.01", "ridge:30"),
-        {"ratio": 1.3},
-        {"loss": "squared"},
-        least=SMOOTH,
-    ),
+    Other("ratio", squares, RIDGES, {"ratio": 1.3}, {"loss": "squared"}, least=SMOOTH),
 )
 
 

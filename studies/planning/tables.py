@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from studies.planning.problems import PROBLEMS, Problem, use_of
+from studies.planning.problems import PROBLEMS, Problem
 from studies.planning.simulation import PILOTS, TARGETS
 
 LOWEST, HIGHEST, NEAR = 0.9, 1.15, 0.3
@@ -28,7 +28,7 @@ def table(folder: Path, names: Sequence[str]) -> pd.DataFrame:
             for n in TARGETS:
                 true = pd.read_csv(folder / f"truth {problem.name} {pilot} {n}.csv")
                 sd = np.sqrt(true["estimate"].var(ddof=1) - true["mc"].mean())
-                row = {"problem": problem.name, "use": use_of(problem.name)}
+                row = {"problem": problem.name, "use": problem.use}
                 row |= {"pilot": pilot, "n": n, "n_pilots": len(told)}
                 row |= {"difference": true["estimate"].mean()}
                 row |= {"n_truth": len(true), "true_sd": sd} | ratios("sd", told[f"sd {n}"] / sd)

@@ -2,8 +2,8 @@
 
 Decision trees by information gain with 2 to 50 leaves, grown best first; and nearest neighbours,
 odd numbers from 1 to 99 or as --neighbours says (ties go to the first class), on the features as
-they are or, with --standardise, on standardised ones (the paper gives neither its numbers of
-neighbours nor a scale). Three quarters of a data set learn, the rest tells the out-of-sample error.
+they are (the paper gives neither its numbers of neighbours nor a scale). Three quarters of a data
+set learn, the rest tells the out-of-sample error.
 A tree with few leaves is part of the tree with many, so that one fit serves all models. M.Mass and
 Diffusion are not among the data, and the region of Figure 4 is not described: a ring in the square
 stands for it.
@@ -49,7 +49,6 @@ class Learning:
     """The fits for each estimate, and their number."""
 
     neighbours: bool = False
-    standardise: bool = False
     fits: int = 1000
     permutations: int = 100
 
@@ -59,8 +58,7 @@ class Learning:
         return NEIGHBOURS if self.neighbours else LEAVES
 
     def __str__(self) -> str:
-        scale = ", standardised features" if self.standardise else ""
-        return f"nearest neighbours{scale}" if self.neighbours else "decision trees"
+        return "nearest neighbours" if self.neighbours else "decision trees"
 
 
 # LOO-CV, permutation, Rademacher with 1000 fits (Table 5); LOO-CV, 10-fold, permutation and
@@ -216,10 +214,6 @@ def estimates_and_errors(
     learning: Learning,
 ) -> dict[str, float]:
     """Every criterion, and the test error, of every model."""
-    if learning.standardise:
-        centre, scale = X.mean(axis=0), X.std(axis=0)
-        scale[scale == 0] = 1.0
-        X, X_test = (X - centre) / scale, (X_test - centre) / scale
     if learning.neighbours:
         found = neighbour_estimates(X, y, rng, learning)
         fitted = votes(nearest(X, X_test, max(learning.numbers)), y, learning.numbers)
@@ -412,7 +406,6 @@ def main() -> None:
     parser.add_argument("--learner", choices=("trees", "neighbours"), action="append")
     parser.add_argument("--leaves", type=int, nargs="+", choices=LEAVES, default=LEAVES)
     parser.add_argument("--neighbours", type=int, nargs="+", choices=NEIGHBOURS, default=ODD)
-    parser.add_argument("--standardise", action="store_true", help="features of neighbours")
     parser.add_argument("--out", type=Path, default=Path("build/reproduce_permutation"))
     arguments = parser.parse_args()
     names, splits, fits, permutations = (
@@ -428,7 +421,7 @@ def main() -> None:
     learners = {
         "trees": (Learning(fits=fits, permutations=permutations), arguments.leaves),
         "neighbours": (
-            Learning(True, arguments.standardise, fits, permutations),
+            Learning(True, fits, permutations),
             arguments.neighbours,
         ),
     }

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 
 import typer
@@ -12,6 +13,9 @@ from ucvtest.cli.files import DUMMIES, Sample
 from ucvtest.cli.plan import parse_sizes
 from ucvtest.cli.report import STDOUT, Printed, width
 from ucvtest.data.groups import GroupWeight
+
+NO_COLUMN = "none"
+"""What --base takes to name no column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +34,8 @@ class Columns(Sample, Printed):
         Columns that belong together, or one column; repeatable. [default: each column; with
         --one-hot each column of the file]
     base : COL,COL,...
-        Columns that blocks are added to; none is the best constant prediction.
+        Columns that blocks are added to; none is the best constant prediction ('' where a column
+        has this name).
     copies
         Also test that a block carries no information, by this number of permuted copies, 19 or
         more.
@@ -76,32 +81,30 @@ class Columns(Sample, Printed):
 
     def run(self) -> None:
         """Fit, and print the gains."""
-        X, y, labels, pos_label = self.read()
+        data = self.read()
 
         import ucvtest as uv
 
+        X = data[0]
         dummies = X.attrs.get(DUMMIES, {})
-        blocks = _blocks(self.block or [], dummies)
+        known = {name: [name] for name in X.columns} | dummies
+        blocks = _blocks(self.block or [], known)
+        base = None if self.base is None else _base(self.base, known)
         if not blocks and dummies:
-            taken = {*_columns(self.base or "", dummies)}
-            blocks = {name: [*own] for name, own in dummies.items() if not {*own} & taken}
-            taken |= {column for columns in dummies.values() for column in columns}
-            blocks = {name: [name] for name in X.columns if name not in taken} | blocks
+            of_texts = {column for own in dummies.values() for column in own}
+            blocks = {
+                name: [*own]
+                for name, own in known.items()
+                if name not in of_texts and not {*own} & {*(base or ())}
+            }
         gains = uv.columns(
-            *(X, y, self.learner, blocks or None),
-            base=None if self.base is None else _columns(self.base, dummies),
-            copies=self.copies,
-            fits=self.fits,
-            learn_size=parse_sizes(self.learn_size),
-            loss=self.loss,
-            metric=self.metric,
-            scoring=self.scoring,
-            alternative=self.alternative,
-            pos_label=pos_label,
-            groups=labels,
-            group_weight=self.group_weight,
-            rng=self.seed,
-            missing=self.missing,
+            **self.arguments(
+                signature(uv.columns).parameters,
+                data,
+                blocks=blocks or None,
+                base=base,
+                learn_size=parse_sizes(self.learn_size),
+            )
         )
         if self.plot is not None:
             gains.save_plot(self.plot)
@@ -111,19 +114,27 @@ class Columns(Sample, Printed):
             typer.echo(f"\n{textwrap.fill(gains.methods_text(), width())}")
 
 
-def _columns(listed: str, dummies: Mapping[str, Sequence[str]]) -> list[str]:
-    """Columns of a list with commas; those of texts by their zeros and ones; "none" is none."""
-    names = [name.strip() for name in listed.split(",") if name.strip()]
-    columns = [column for name in names for column in dummies.get(name, [name])]
-    return [] if names == ["none"] else columns
+Known = Mapping[str, Sequence[str]]
+"""The columns behind each name: of texts, their zeros and ones."""
 
 
-def _blocks(typed: Sequence[str], dummies: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def _columns(listed: str, known: Known) -> list[str]:
+    """Columns of a list with commas; a comma may belong to the name."""
+    names = [listed] if listed in known else [name.strip() for name in listed.split(",")]
+    return [column for name in names if name for column in known.get(name, [name])]
+
+
+def _base(listed: str, known: Known) -> list[str]:
+    """Columns that blocks are added to: none by this word, unless a column has the name."""
+    return [] if listed == NO_COLUMN and NO_COLUMN not in known else _columns(listed, known)
+
+
+def _blocks(typed: Sequence[str], known: Known) -> dict[str, list[str]]:
     """Blocks from NAME=COL,COL, or a column alone."""
     blocks = {}
     for block in typed:
         name, _, listed = block.partition("=")
         if name in blocks:
             raise ValueError(f"block {name} is there twice: give --block names that differ")
-        blocks[name] = _columns(listed or name, dummies)
+        blocks[name] = _columns(listed or name, known)
     return blocks

@@ -245,39 +245,26 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
         are_paths = any(name.partition(":")[0] in PATHS for name in learners)
         as_table = several or self.tests is not None or len(learners) > 2 or are_paths
         self._check(specs, learners, as_table, several)
-        X, y, labels, pos_label = self.read()
+        data = self.read()
 
         import ucvtest as uv
+        from ucvtest.inference.arguments import Ask
         from ucvtest.metrics.scorers import chosen_loss
 
         if self.mlflow:
             uv.autolog()
         loss = chosen_loss(self.loss, self.scoring, metrics[0] if metrics else None)
-        arguments = {
-            "loss": loss,
-            "alternative": self.alternative,
-            "pos_label": pos_label,
-            "groups": labels,
-            "group_weight": self.group_weight,
-            "missing": self.missing,
-        }
-        data = (X, y, learners)
+        about = {"loss": loss, "scoring": None}
         outcome: TestResult | Comparison
-        if _is_of_one_learner(specs):
-            outcome = self._of_one(next(iter(specs.values())), data, arguments)
-        elif as_table:
-            outcome = uv.compare(
-                *(*data, specs or RECOMMENDED),
-                **(arguments | ({"loss": None, "metric": metrics} if several else {})),
-                contrast=self.contrast,
-                correction=self.adjusted,
-                baseline=self.baseline,
-                rng=self.seed,
-                max_seconds=self.max_seconds,
-                checkpoint=self.checkpoint,
-            )
+        if as_table:
+            about |= {"loss": None, "metric": metrics} if several else {"metric": None}
+            names = signature(uv.compare).parameters
+            tests = {"tests": specs or RECOMMENDED, "correction": self.adjusted}
+            outcome = uv.compare(**self.arguments(names, data, learners=learners, **tests, **about))
         else:
-            outcome = self._of_two(next(iter(specs.values()), None), data, arguments)
+            run = self._of_one_learner if _is_of_one_learner(specs) else self._of_one_or_two
+            ask = self.arguments(Ask.__annotations__, data, **about)
+            outcome = run(next(iter(specs.values()), None), learners, ask)
         self.show(outcome, self.margin)
 
     def _typed(self, record: type) -> dict[str, Any]:
@@ -338,10 +325,11 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
             raise ValueError("several --metric are for learners that are compared: add --other")
         if self.contrast == "ratio" and single:
             raise ValueError("--contrast ratio compares learners: name another in --other")
-        if _is_of_one_learner(specs):
-            return
         for label, spec in specs.items():
-            refuse(spec.cls.needs, Traits(contrast=self.contrast), label)
+            if isinstance(spec, type):
+                self._check_of_one_learner(spec, single)
+            else:
+                refuse(spec.cls.needs, Traits(contrast=self.contrast), label)
         if as_table and self.null_value is not None:
             raise ValueError("--null-value is for one test of one or two learners")
         if as_table and single:
@@ -361,55 +349,54 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
                 "this is a single test with fast learners: leave it out"
             )
 
-    def _of_one(
-        self, cls: Any, data: tuple[Any, Any, Sequence[str]], arguments: Mapping[str, Any]
+    def _check_of_one_learner(self, cls: Any, single: bool) -> None:
+        """Refuse what a test that compares nothing has no argument for."""
+        if not single:
+            raise ValueError(f"--test {cls.method_name} is about one learner: leave out --other")
+        known = {*signature(cls).parameters, *signature(cls.fit).parameters}
+        for name in self._typed(Tested) | self._typed(OfUStatistic) | self._typed(OfDesigns):
+            if DESIGN.get(name, name) not in {*known, "correction"}:
+                own = ", which has its own" if name == "alternative" else ""
+                raise ValueError(f"{flag(name)} does not apply to --test {cls.method_name}{own}")
+
+    def _of_one_learner(
+        self, cls: Any, learners: Sequence[str], ask: Mapping[str, Any]
     ) -> "TestResult":
-        """The result of a test that is about one learner."""
+        """The result of a test that compares nothing."""
         from ucvtest.metrics.names import as_metric
 
-        X, y, learners = data
-        loss, arguments = arguments["loss"], {**arguments}
-        if len(learners) > 1:
-            raise ValueError(f"--test {cls.method_name} is about one learner: leave out --other")
-        if arguments.pop("alternative") != "two-sided":
-            raise ValueError(
-                f"--alternative does not apply to --test {cls.method_name}, which has its own"
-            )
+        loss, ask = ask["loss"], {**ask}
+        del ask["null_value"], ask["alternative"]
         if cls.needs.only_loss is not None:
-            del arguments["loss"]
+            del ask["loss"]
             if loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
                 raise ValueError(
                     f"--test {cls.method_name} is about the AUC: leave out --loss and --metric"
                 )
-        result: TestResult = cls(X, y, *learners, **arguments).fit(
+        result: TestResult = cls(learner=learners[0], **ask).fit(
             rng=self.seed, max_seconds=self.max_seconds
         )
         return result
 
-    def _of_two(
-        self,
-        spec: "TestSpec | None",
-        data: tuple[Any, Any, Sequence[str]],
-        arguments: Mapping[str, Any],
+    def _of_one_or_two(
+        self, spec: "TestSpec | None", learners: Sequence[str], ask: Mapping[str, Any]
     ) -> "TestResult":
-        """The result of one test of one learner or two, by default what `uv.compare` recommends."""
+        """The result of one test, by default the one that `uv.compare` recommends."""
         from ucvtest.common.execution import Execution
         from ucvtest.comparison.budget import Budget
         from ucvtest.comparison.default import recommended
         from ucvtest.comparison.planned_tests import own_arguments
         from ucvtest.methods.registry import TESTS
 
-        X, y, learners = data
-        null_value = self.null_value
-        if null_value is None and self.contrast == "ratio":
-            null_value = 1.0
+        if self.null_value is None and self.contrast == "ratio":
+            ask = {**ask, "null_value": 1.0}
+
+        named = dict(zip(("learner", "other"), learners, strict=False))
 
         # The same question where it is arguments twice, which warns of striking rows once.
         @cache
         def question_of(cls: Any) -> "DataQuestion":
-            question: DataQuestion = cls.question_of(
-                X, y, *learners, null_value=null_value, **arguments
-            )
+            question: DataQuestion = cls.question_of(**named, **ask)
             return question
 
         default, limit = None, {}
@@ -421,7 +408,7 @@ class Compare(Tested, Sample, OfUStatistic, OfDesigns, Display):
             default = recommended(
                 lambda: question_of(TESTS["ustatistic"]).data("advice"),
                 len(learners),
-                arguments["loss"],
+                ask["loss"],
                 affordable=affordable,
                 contrast=self.contrast,
             )

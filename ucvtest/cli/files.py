@@ -1,13 +1,13 @@
 """Tables in files."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ucvtest.cli.errors import flag, show_warning
+from ucvtest.cli.errors import ALIASES, flag, show_warning
 from ucvtest.data.files import (
     MISSING_WORDS,
     SHEETS,
@@ -148,6 +148,16 @@ class Sample(File):
         response = table[target].to_numpy()
         labels = None if groups is None else table[groups].to_numpy()
         return features, response, labels, as_label(self.pos_label, response)
+
+    def arguments(
+        self, names: Iterable[str], data: "tuple[pd.DataFrame, Any, Any, Any]", **decided: Any
+    ) -> dict[str, Any]:
+        """Arguments of a function: the data that were read, what options say, and decisions."""
+        options = {name: name if hasattr(self, name) else ALIASES.get(name, "") for name in names}
+        typed = {
+            name: getattr(self, option) for name, option in options.items() if hasattr(self, option)
+        }
+        return typed | dict(zip(("X", "y", "groups", "pos_label"), data, strict=True)) | decided
 
 
 def _check_column(option: str, name: str, table: "pd.DataFrame", path: Path) -> None:

@@ -1,6 +1,7 @@
 """``ucvtest plan``: how many observations a question takes."""
 
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -74,24 +75,9 @@ class Plan(Sample, Printed):
         from ucvtest.data.missing import complete_rows
 
         X, y, labels, _ = complete_rows(X, y, labels, self.missing)
-        sample_plan = uv.plan(
-            X,
-            y,
-            self.learner,
-            self.other,
-            difference=self.difference,
-            ratio=self.ratio,
-            width=self.width,
-            n=self.n or None,
-            power=self.power,
-            alpha=self.alpha,
-            learn_size=parse_sizes(self.learn_size),
-            loss=self.loss,
-            metric=self.metric,
-            pos_label=pos_label,
-            groups=labels,
-            rng=self.seed,
-        )
+        sizes = {"n": self.n or None, "learn_size": parse_sizes(self.learn_size)}
+        names = signature(uv.plan).parameters
+        sample_plan = uv.plan(**self.arguments(names, (X, y, labels, pos_label), **sizes))
         if self.plot is not None:
             sample_plan.save_plot(self.plot)
         summary = sample_plan.summary(with_verdict=False, notes=self.notes)

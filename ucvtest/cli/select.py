@@ -2,6 +2,7 @@
 
 import json as json_module
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Literal
 
@@ -55,26 +56,13 @@ class Select(Sample, Printed):
 
     def run(self) -> None:
         """Choose, and print the choice."""
-        X, y, labels, pos_label = self.read()
+        data = self.read()
 
         import ucvtest as uv
 
-        selection = uv.select_model(
-            X,
-            y,
-            listed_learners(self.learner),
-            self.criterion,
-            loss=self.loss,
-            pos_label=pos_label,
-            groups=labels,
-            group_weight=self.group_weight,
-            n_permutations=self.permutations,
-            n_folds=self.folds,
-            rng=self.seed,
-            scoring=self.scoring,
-            missing=self.missing,
-            max_seconds=self.max_seconds,
-        )
+        names = signature(uv.select_model).parameters
+        learners = listed_learners(self.learner)
+        selection = uv.select_model(**self.arguments(names, data, learners=learners))
         chosen_name = selection.names[selection.choices[self.criterion]]
         if self.plot is not None:
             selection.save_plot(self.plot)

@@ -5,8 +5,8 @@ J are effects that disappear in larger samples. Two quantities are known far bet
 losses differ from 0, and how much they agree under disjoint learning sets. They predict the
 standard errors of larger samples better if learning sets matter. So does the mean square of
 differences of squared and other continuous losses: J is a nearly constant share of it. All numbers
-here come from the problems in CHOSEN_ON of studies/planning/run.py. The other problems there were
-not used for any choice.
+here come from the problems of studies/planning/problems.py that are "chosen on". The other problems
+there were not used for any choice.
 """
 
 import math

@@ -1292,6 +1292,10 @@ IN_SHELL_ALONE = [
     ("tests", "", "--other", f"{MADE} --tests corrected_t"),
     ("tests", "", "exclude", f"{PAIR} --tests corrected_t --test naive_t"),
     ("test", "leave_pair_out", "leave out --other", f"{PAIR} --test leave_pair_out"),
+    ("null-value", "", "leave_pair_out", f"{MADE} --test leave_pair_out --null-value 0.7"),
+    ("folds", "", "--test permutation", f"{MADE} --test permutation --folds 5"),
+    ("baseline", "", "second learner", f"{MADE} --test permutation --baseline lda"),
+    ("alternative", "its own", "--test", f"{MADE} --test leave_pair_out --alternative less"),
     (
         "loss",
         "'squared'",

@@ -455,3 +455,15 @@ def test_gains_of_columns_are_those_of_python(folder):
     added = typed(f"{line} --base {first} --block both={','.join(rest)}")
     expected = uv.columns(*data, "lda", {"both": rest}, [first], fits=40, rng=0)
     assert uv.ColumnGains.from_dict(json.loads(added.stdout)).frame.equals(expected.frame)
+
+
+def test_a_base_of_no_columns_and_columns_whose_names_say_something_else(folder):
+    """A column called none, and one with a comma in its name."""
+    table = TABLE[["age", "dose", "marker", "ill"]].rename(columns={"age": "none", "dose": "a,b"})
+    table.to_csv("odd.csv", index=False)
+    line = "columns odd.csv --target ill --learner lda --fits 8 --block marker --json -"
+    for base, columns in {"none": ["none"], "''": [], "a,b": ["a,b"]}.items():
+        assert json.loads(typed(f"{line} --base {base}").stdout)["base"] == columns
+    assert "--base: 'a' is not a column" in typed(f"{line} --base a,b,none").stderr
+    found = typed(f"{line} --base none --drop model_a,model_b".replace("odd", "example"))
+    assert json.loads(found.stdout)["base"] == []

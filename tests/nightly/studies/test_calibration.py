@@ -9,14 +9,13 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import ucvtest as uv
-from studies.calibration.files import seconds_noted
-from studies.calibration.plan import GROUPS
+from studies.calibration.plan import GROUPS, ROUNDS, chunks
 from studies.calibration.problem import Problem
 from studies.calibration.problems import problems
 from studies.calibration.promises import KNOWN_MISSES, cell_bound, known_misses, promises_kept
 from studies.calibration.rules import population_rules
-from studies.calibration.simulation import SampleRun, group_of, rows_of_sample, run_chunk
-from studies.calibration.table import cells_of
+from studies.calibration.simulation import SampleRun, group_of, rows_of_sample, run_chunks
+from studies.calibration.table import cells_of, read_samples
 from studies.calibration.truth import (
     true_values,
 )
@@ -149,12 +148,14 @@ def test_intervals_read_off_a_fit_are_those_of_a_fit_of_their_own(
 def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
     monkeypatch.setattr("studies.calibration.simulation.CHUNK", 2)
     problem = make_problem(rng, ("lda", "nearest_centroid"))
-    assert run_chunk(problem, 40, 0, "losses", tmp_path)
-    (path,) = tmp_path.glob("test-*.csv")
+    run_chunks(problem, [(40, "losses", 0)], tmp_path)
+    (path,) = tmp_path.glob("test.csv")
     before = path.read_bytes()
-    assert not run_chunk(problem, 40, 0, "losses", tmp_path)
+    run_chunks(problem, [(40, "losses", 0)], tmp_path)
     assert path.read_bytes() == before
-    assert list(seconds_noted(tmp_path)) == [path.name]
+    rows, n_missing = read_samples(problem, tmp_path)
+    assert set(rows["number"]) == {0, 1}
+    assert n_missing == len({chunk for k in ROUNDS for chunk in chunks(problem, k)}) - 1
 
 
 def test_counts_of_a_cell(rng):
