@@ -564,7 +564,7 @@ class Comparison(Outcome, Saved):
         """
         from ucvtest.comparison.drawing import picture_of
 
-        picture_of(self, alpha, kind).save(path, dpi)
+        picture_of(self, alpha, kind).write(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         def saved(parts: Mapping[str, Any]) -> dict[str, Any]:

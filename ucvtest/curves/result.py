@@ -136,7 +136,7 @@ class Curve(Printed, Saved):
 
     def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        self._picture(kind).save(path, dpi)
+        self._picture(kind).write(path, dpi)
 
     def _picture(self, kind: str | None) -> "Drawing":
         from ucvtest.curves.picture import draw

@@ -249,7 +249,7 @@ class ColumnGains(Outcome, Saved):
         """Write what `plot` draws to a file, without a display and without pyplot."""
         from ucvtest.gains.drawing import picture_of
 
-        picture_of(self, alpha).save(path, dpi)
+        picture_of(self, alpha).write(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         return super()._plain() | {"comparison": self.comparison.to_dict(), "verdict": self.verdict}

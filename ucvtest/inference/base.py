@@ -282,9 +282,24 @@ class HypothesisTest(FromData, ABC):
         return self.question.metric
 
     @property
+    def loss(self) -> Any:
+        """The loss; None where the test is about none, as with the AUC."""
+        return None if self.metric.ranks_pairs else self.metric
+
+    @property
     def learners(self) -> tuple[Learner, ...]:
         """The learner, or both; none where losses were given."""
         return tuple(self.question.learners.values())
+
+    @property
+    def learner(self) -> Learner | None:
+        """The learner; None for a test that was made from losses."""
+        return self.learners[0] if self.learners else None
+
+    @property
+    def other(self) -> Learner | None:
+        """The learner to compare with, if there is one."""
+        return self.learners[1] if len(self.learners) > 1 else None
 
     @property
     def positive(self) -> Any:

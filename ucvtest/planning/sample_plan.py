@@ -159,7 +159,7 @@ class SamplePlan(Printed, Saved):
 
     def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        self._picture(kind).save(path, dpi)
+        self._picture(kind).write(path, dpi)
 
     def _picture(self, kind: str | None) -> "Drawing":
         from ucvtest.results.axes import Drawing, one_of_kinds

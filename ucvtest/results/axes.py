@@ -74,7 +74,7 @@ class Drawing:
         """Draw it on these axes, or on new ones."""
         return self.draw(known_axes(ax, self.size))
 
-    def save(self, path: str | Path, dpi: float) -> None:
+    def write(self, path: str | Path, dpi: float) -> None:
         """Write it to a file, without pyplot: no display, no global state."""
         try:
             from matplotlib.figure import Figure

@@ -416,7 +416,7 @@ class TestResult(Outcome, Saved):
         """
         from ucvtest.results.drawing import picture_of
 
-        picture_of(self, alpha, kind).save(path, dpi)
+        picture_of(self, alpha, kind).write(path, dpi)
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -299,7 +299,7 @@ class ModelSelection(Saved):
         """Write what `plot` draws to a file, without a display and without pyplot."""
         from ucvtest.results.axes import Drawing
 
-        Drawing(self.plot, SIZE).save(path, dpi)
+        Drawing(self.plot, SIZE).write(path, dpi)
 
     def _plain(self) -> dict[str, Any]:
         return {**super()._plain(), "learners": []}
