@@ -16,7 +16,7 @@ from math import comb
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.rows import AdditiveFit, Strata
+from ucvtest.kernels.ustatistic.rows import AdditiveFit, Residuals, Strata
 
 MAX_SUBSETS = 20_000_000
 """Largest number of subsets S that enumeration keeps in memory (0.16 GB for the kernels)."""
@@ -32,16 +32,14 @@ class CompleteProducts:
 
     def add(
         self,
-        strata: Strata,
         fit: AdditiveFit,
         part: int,
-        residuals: np.ndarray,
-        learnt: np.ndarray,
+        residuals: Residuals,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
         """See `rows.Products`; a mean that is taken from all losses changes no variance."""
-        self.add_all(residuals, learnt > 0)
+        self.add_all(residuals.x, residuals.learnt > 0)
 
     def close(self) -> None:
         """See `rows.Products`."""

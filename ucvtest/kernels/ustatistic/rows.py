@@ -167,7 +167,7 @@ class AdditiveFit:
             shares[:, part] @ learning[:, part].T for part in strata.parts
         ]
 
-    def residuals(self, strata: Strata, placed: np.ndarray, learnt: np.ndarray) -> np.ndarray:
+    def residuals(self, strata: Strata, placed: np.ndarray, learnt: np.ndarray) -> "Residuals":
         """P - A of placements (V, M, n), 0 inside the learning sets (M, n), as numbers."""
         phi, of_strata = self.of_sets(strata, learnt)
         level = phi + of_strata[0] if len(of_strata) == 1 else phi
@@ -177,7 +177,27 @@ class AdditiveFit:
                 residuals[..., part] -= shift[..., None]
         residuals -= self.d[:, None].astype(learnt.dtype, copy=False)
         residuals *= 1 - learnt
-        return residuals
+        return Residuals(strata, residuals, learnt)
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n), as numbers."""
+
+    strata: Strata
+    x: np.ndarray
+    learnt: np.ndarray
+
+    @cached_property
+    def phi(self) -> np.ndarray:
+        """The mean of each row, (V, M)."""
+        some, first = self.strata.parts[0], self.strata.members[0][0]
+        return np.asarray(self.x[..., some].sum(axis=-1) / float(self.strata.r[first]))
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """What rows tell of each unit that they learn from or test, summed, (V, n)."""
+        return np.asarray(self.phi @ self.learnt + self.x.sum(axis=1) / self.strata.r)
 
 
 class Products(Protocol):
@@ -188,17 +208,15 @@ class Products(Protocol):
 
     def add(
         self,
-        strata: Strata,
         fit: AdditiveFit,
         part: int,
-        residuals: np.ndarray,
-        learnt: np.ndarray,
+        residuals: Residuals,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
-        """Add residuals (P, M, n) of a block; a fit belongs to each part of the blocks.
+        """Add residuals of a block; a fit belongs to each part of the blocks.
 
-        Learning sets (M, n) are numbers. `rows` (M,) are those of the rows, as they were added.
+        `rows` (M,) are the numbers of the rows, as they were added.
         """
 
     def close(self) -> None:
@@ -319,12 +337,15 @@ class Rows:
                 of_block = slice(*np.searchsorted(block, [k, k + 1]).tolist())
                 sets = learning[of_block].astype(np.float32)
                 values = placed[:, of_block].astype(kind, copy=False)
-                phi = values[..., some].sum(axis=-1).astype(float) / self.strata.r[first]
+                ones = np.ones(len(sets), kind)
+                totals = np.stack([ones, *values[..., some].sum(axis=-1)])
+                learnt, *learnt_totals = totals @ sets
+                phi = totals[1:].astype(float) / self.strata.r[first]
                 self.count[k] += len(sets)
-                self._learnt[k] += sets.sum(axis=0)
+                self._learnt[k] += learnt
                 self._phi[:, k] += phi.sum(axis=-1)
-                self._learnt_phi[:, k] += phi @ sets
-                self._placed[:, k] += values.sum(axis=1)
+                self._learnt_phi[:, k] += np.stack(learnt_totals) / self.strata.r[first]
+                self._placed[:, k] += ones @ values
                 if self._together is not None:
                     self._together[k % 2] += sets.T @ sets
                 self._of_rows[k].append((packed[of_block], phi, draw[of_block]))
@@ -370,17 +391,15 @@ class Rows:
                 learnt = np.concatenate(learning).astype(kind)
                 residuals = fit.residuals(self.strata, placed, learnt)
                 if self.pair is not None:
-                    self._add_pairs(k, residuals, learnt, fit)
+                    self._add_pairs(k, residuals, fit)
                 if self._products is not None:
                     numbers = np.concatenate(draw), np.concatenate(rows)
                     part = k % 2 if halved else 0
-                    self._products.add(self.strata, fit, part, residuals, learnt, *numbers)
+                    self._products.add(fit, part, residuals, *numbers)
             if self._products is not None:
                 self._products.close()
 
-    def _add_pairs(
-        self, k: int, residuals: np.ndarray, learnt: np.ndarray, fit: AdditiveFit
-    ) -> None:
+    def _add_pairs(self, k: int, residuals: Residuals, fit: AdditiveFit) -> None:
         """Pair effects of residuals X = P - A: all are in one product with learning sets.
 
         For H_j = w_j X_bar/2 + t_j X_j/r the sum of L'H + (L'H)' is that of w_i w_j X_bar +
@@ -388,18 +407,17 @@ class Rows:
         and A is taken from it.
         """
         assert self.pair is not None
-        strata = self.strata
+        strata, learnt = self.strata, residuals.learnt
         several = len(strata.members) > 1
         kind = self._kind if learnt.dtype == float else learnt.dtype
         sets: np.ndarray = learnt.T.astype(kind, copy=False)
         tested = (1 - learnt) / strata.r if several else learnt
         phi, of_strata = fit.of_sets(strata, learnt) if several else (learnt, [])
-        for v, rows in enumerate(residuals):
+        self._left[:, k] += residuals.phi.sum(axis=1)
+        self._left_own[:, k] += residuals.own
+        for v, rows in enumerate(residuals.x):
             shares = rows * (1 / strata.r).astype(rows.dtype)
-            mean = shares[:, strata.parts[0]].sum(axis=1)
-            self._left[v, k] += mean.sum()
-            self._left_own[v, k] += mean @ learnt + shares.sum(axis=0)
-            shares += learnt * (mean / 2)[:, None]
+            shares += learnt * (residuals.phi[v] / 2)[:, None]
             self.pair[v, k] += sets @ shares.astype(kind, copy=False)
             if several:
                 additive = phi[v][:, None] / 2 + fit.d[v]

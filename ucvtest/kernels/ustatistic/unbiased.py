@@ -13,12 +13,10 @@ other half of the draws.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Strata
+from ucvtest.kernels.ustatistic.rows import N_BLOCKS, AdditiveFit, Residuals, Strata
 
 CELLS = 1_000_000
 """Placements of a column that are multiplied at a time."""
@@ -52,31 +50,30 @@ class PairProducts:
 
     def add(
         self,
-        strata: Strata,
         fit: AdditiveFit,
         part: int,
-        residuals: np.ndarray,
-        learnt: np.ndarray,
+        residuals: Residuals,
         draw: np.ndarray,
         rows: np.ndarray,
     ) -> None:
         """See `rows.Products`: all pairs of disjoint sets of one draw."""
+        strata = residuals.strata
         sums, k = self._open.setdefault(part, self._zeros()), int(draw[0]) % self._n_blocks
         self._strata, self._fits[k] = strata, (fit, part)
-        of_rows, b = _Residuals(residuals, learnt), strata.first_order(fit.eta, fit.moved)
         if self._known_pairs is None:
-            pairs = _pairs_of_draws(learnt, draw)
+            pairs = _pairs_of_draws(residuals.learnt, draw)
         else:
             place = np.full(self._known_pairs.max() + 1, -1)
             place[rows] = np.arange(len(rows))
             pairs = place[self._known_pairs]
             pairs = pairs[:, pairs[0] >= 0]
-        crossed, squares = b @ of_rows.effect(strata).T, len(rows) * b @ b.T
+        b = strata.first_order(fit.eta, fit.moved)
+        crossed, squares = b @ _effect(residuals).T, len(rows) * b @ b.T
         sums["count"][k] += len(rows)
-        sums["mean"][k] += of_rows.phi.sum(axis=1)
+        sums["mean"][k] += residuals.phi.sum(axis=1)
         sums["linear"][k] += strata.jackknife_factor[0] * (squares + crossed + crossed.T)
         sums["pairs"][k] += pairs.shape[1]
-        for name, value in of_rows.products(of_rows, pairs, 0).items():
+        for name, value in _products(residuals, residuals, pairs, 0).items():
             sums[name][k] += value
 
     def close(self) -> None:
@@ -87,15 +84,13 @@ class PairProducts:
                 if not len(some):
                     continue
                 moved, before, other = (
-                    _Residuals(
-                        fit.residuals(self._strata, placed[: self._n_columns, k, some], sets), sets
-                    )
+                    fit.residuals(self._strata, placed[: self._n_columns, k, some], sets)
                     for k, sets in enumerate(learning[:, some].astype(float))
                 )
                 alike = np.tile(np.arange(len(some)), (2, 1))
                 sums = self._open[part]
-                sums["exchange"][block] += moved.products(other, alike, 1)["product"]
-                sums["exchange"][block] -= before.products(other, alike, 0)["product"]
+                sums["exchange"][block] += _products(moved, other, alike, 1)["product"]
+                sums["exchange"][block] -= _products(before, other, alike, 0)["product"]
                 sums["exchanges"][block] += len(some)
         self._parts += self._open.values()
         self._open, self._fits, self._exchanged = {}, {}, []
@@ -175,52 +170,41 @@ def _pairs_of_draws(learnt: np.ndarray, draw: np.ndarray) -> np.ndarray:
 _KINDS = ("product", "crossed", "diagonal", "swapped")
 
 
-@dataclass(frozen=True, eq=False)
-class _Residuals:
-    """Residuals X (V, M, n) of an additive fit, 0 inside the learning sets (M, n), as numbers."""
+def _effect(residuals: Residuals) -> np.ndarray:
+    """First-order effects (V, n), summed over the rows."""
+    share = (residuals.strata.g + 1) / residuals.strata.n
+    effect: np.ndarray = residuals.own - share * residuals.phi.sum(axis=1)[:, None]
+    return effect
 
-    x: np.ndarray
-    learnt: np.ndarray
 
-    @cached_property
-    def phi(self) -> np.ndarray:
-        """The mean of each row, (V, M)."""
-        return np.asarray(self.x.sum(axis=-1) / (1 - self.learnt[0]).sum())
+def _products(
+    first: Residuals, second: Residuals, pairs: np.ndarray, overlap: int
+) -> dict[str, np.ndarray]:
+    """Sums (V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
 
-    def effect(self, strata: Strata) -> np.ndarray:
-        """First-order effects (V, n), summed over the rows."""
-        own = self.phi @ self.learnt + self.x.sum(axis=1) / strata.r
-        effect: np.ndarray = own - (strata.g + 1) / strata.n * self.phi.sum(axis=1)[:, None]
-        return effect
-
-    def products(
-        self, other: "_Residuals", pairs: np.ndarray, overlap: int
-    ) -> dict[str, np.ndarray]:
-        """Sums (V, V) over pairs (2, P) of sets with this overlap, of the means of X(t) X'(t').
-
-        By where t and t' lie: different and outside both sets (product); one of them inside the
-        other set (crossed); equal (diagonal); both inside the other set (swapped).
-        """
-        n, g = self.learnt.shape[1], int(self.learnt[0].sum())
-        n_out, n_in = n - 2 * g + overlap, max(g - overlap, 1)
-        sums = {name: np.zeros((len(self.x),) * 2) for name in _KINDS}
-        step = max(1, CELLS // n)
-        for start in range(0, pairs.shape[1], step):
-            i, j = pairs[:, start : start + step]
-            x, y = self.x[:, i], other.x[:, j]
-            x_in = np.einsum("vpn,pn->vp", x, other.learnt[j])
-            y_in = np.einsum("vpn,pn->vp", y, self.learnt[i])
-            x_out, y_out = (n - g) * self.phi[:, i] - x_in, (n - g) * other.phi[:, j] - y_in
-            equal = np.tensordot(x, y, ([1, 2], [1, 2]))
-            of_kinds = {
-                "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
-                "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
-                "diagonal": equal / max(n_out, 1),
-                "swapped": x_in @ y_in.T / n_in**2,
-            }
-            for name, value in of_kinds.items():
-                sums[name] += (value + value.T) / 2
-        return sums
+    By where t and t' lie: different and outside both sets (product); one of them inside the other
+    set (crossed); equal (diagonal); both inside the other set (swapped).
+    """
+    n, g = first.learnt.shape[1], first.strata.learn_sizes[0]
+    n_out, n_in = n - 2 * g + overlap, max(g - overlap, 1)
+    sums = {name: np.zeros((len(first.x),) * 2) for name in _KINDS}
+    step = max(1, CELLS // n)
+    for start in range(0, pairs.shape[1], step):
+        i, j = pairs[:, start : start + step]
+        x, y = first.x[:, i], second.x[:, j]
+        x_in = np.einsum("vpn,pn->vp", x, second.learnt[j])
+        y_in = np.einsum("vpn,pn->vp", y, first.learnt[i])
+        x_out, y_out = (n - g) * first.phi[:, i] - x_in, (n - g) * second.phi[:, j] - y_in
+        equal = np.tensordot(x, y, ([1, 2], [1, 2]))
+        of_kinds = {
+            "product": (x_out @ y_out.T - equal) / max(n_out * (n_out - 1), 1),
+            "crossed": (x_in @ y_out.T + x_out @ y_in.T) / (2 * n_in * max(n_out, 1)),
+            "diagonal": equal / max(n_out, 1),
+            "swapped": x_in @ y_in.T / n_in**2,
+        }
+        for name, value in of_kinds.items():
+            sums[name] += (value + value.T) / 2
+    return sums
 
 
 class OverlapSums:
@@ -256,15 +240,14 @@ class OverlapSums:
                 continue
             rows = np.concatenate([some, some + n_pairs])
             sets = learning[rows].astype(float)
-            x = self._fit.residuals(self._strata, placed[None, rows], sets)
-            residuals = _Residuals(x, sets)
+            residuals = self._fit.residuals(self._strata, placed[None, rows], sets)
             pairs = np.arange(len(rows)).reshape(2, -1)
-            for name, value in residuals.products(residuals, pairs, overlap).items():
+            for name, value in _products(residuals, residuals, pairs, overlap).items():
                 sums[name][k] += value[0, 0]
             sums["pairs"][k] += len(some)
             sums["count"][k] += len(rows)
             sums["mean"][k] += residuals.phi.sum()
-            sums["effect"][k] += residuals.effect(self._strata)[0]
+            sums["effect"][k] += _effect(residuals)[0]
 
     def kappas(self) -> np.ndarray:
         """Estimates of kappa_c from each block with draws, (K', number of values)."""
