@@ -286,6 +286,7 @@ class PairedRun:
         """
         source, sets, options = self.source, self.learning_sets, self.options
         sums = self._sums()
+        known: dict[Any, Sums] | None = None
         if isinstance(source, PrecomputedLosses) and isinstance(sums.columns, OfCells):
             known = memoised(source.parts, _no_sums)
             key = source.places, sums.columns.width, sums.kind
@@ -293,8 +294,6 @@ class PairedRun:
                 sums = known[key].about(sums.columns)
                 by_few = options.variance != "few" and sums.enough and self._unanswered(sums)
                 return self._of_sums(sums, "few" if by_few else options.variance)
-            if sums.n_bytes + sum(kept_sums.n_bytes for kept_sums in known.values()) <= KEPT_BYTES:
-                known[key] = sums
         variance, converged = collected(
             Stages(sets, options, len(self.places)),
             source,
@@ -304,6 +303,11 @@ class PairedRun:
             lambda: self._unanswered(sums),
             lambda: _in_short(result_of(self._of_sums(sums, "few"))),
         )
+        if known is not None:
+            # Only now, as an interrupt leaves sums of some rows behind.
+            n_bytes = sum(kept_sums.n_bytes for kept_sums in (sums, *known.values()))
+            if n_bytes <= KEPT_BYTES:
+                known[key] = sums
         return self._of_sums(sums, variance, converged=converged)
 
     def _sums(self) -> Sums:

@@ -28,7 +28,6 @@ from ucvtest.methods.ustatistic.auc_sizes import AucSizes
 from ucvtest.methods.ustatistic.metric_columns import OfMetric
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSets
 from ucvtest.methods.ustatistic.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -406,7 +405,7 @@ def _collect(
     source, number, given_sets = sampler.source, options.n_pairs, options.given_sets
     if given_sets is not None:
         n_columns = sums.columns.n_learners if stages.jointly else 1
-        for learning, draw in _given_parts(sampler, given_sets, n_columns):
+        for learning, draw in given_sets.parts(rows_of_part(sampler.sizes, n_columns)):
             sums.add(*sampler.fitted(sampler.of_sets(learning, draw)))
         return True
     if number == "exact":
@@ -437,13 +436,6 @@ def _draw(sampler: Sampler, sums: Sums, stages: "Stages", parts: Sequence[int]) 
         drawn = sampler.drawn(size, stages.sets_per_side, stages.exchange_every)
         for part in drawn.in_parts():
             sums.add(*sampler.fitted(part))
-
-
-def _given_parts(
-    sampler: Sampler, given_sets: GivenSets, n_learners: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The learning sets of given losses, and their draws from 0, some at a time."""
-    return given_sets.parts(rows_of_part(sampler.sizes, n_learners))
 
 
 def rows_of_part(sizes: AnyLearningSets, n_learners: int = 1) -> int:

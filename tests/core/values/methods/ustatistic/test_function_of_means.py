@@ -12,6 +12,7 @@ from tests.oracles import few_fits as few_oracle
 from tests.oracles import function_of_means as oracle
 from ucvtest import metrics
 from ucvtest.designs.design import Design
+from ucvtest.methods.ustatistic import run
 from ucvtest.metrics.named import as_smooth_metric
 
 N, G = 8, 3
@@ -263,6 +264,25 @@ def test_metrics_of_the_same_predictions_share_sums():
         )
         assert (found.estimate, found.se) == (expected.estimate, expected.se)
         assert found.diagnostics["second_order_bias"] == expected.diagnostics["second_order_bias"]
+
+
+def test_sums_that_an_interrupt_ends_are_not_shared(monkeypatch):
+    design = uv.designs.DisjointSets(learn_size=13, n_draws=30)
+    losses = uv.evaluate("lda", X, Y, design, rng=0, metric="f1", pos_label=1)
+    add = run.Sums.add
+
+    def interrupted(*arguments):
+        add(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "STAGE_CELLS", 400)
+    monkeypatch.setattr(run.Sums, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        uv.UStatisticTest.from_losses(losses).fit()
+    monkeypatch.setattr(run.Sums, "add", add)
+    alone = uv.Losses.from_dict(losses.to_dict())
+    found, expected = (uv.UStatisticTest.from_losses(each).fit() for each in (losses, alone))
+    assert_allclose([found.estimate, found.se], [expected.estimate, expected.se])
 
 
 def test_of_many_classes_effects_of_pairs_may_be_left_out():
