@@ -113,10 +113,9 @@ class Evaluator:
         self.n_splits += len(testing)
         self.one_class_fits += int(single.sum())
         fits = FitRequests(splits, learning, testing, seeds, labels, may_fail)
-        if single.any():
-            self._execution.count_fits(int(single.sum()))
-        else:
+        if not single.any():
             return self._fit(fits)
+        self._execution.count_fits(int(single.sum()))
         has_classes = ~single
         fitted_predictions = self._fit(fits.rows(has_classes))
         if fitted_predictions.values.ndim == 3 or self._by_class:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,16 +119,13 @@ class SplitBatch:
                 fit(self._learner, self._sample, self._output, fits.rows(task), caller)
                 for task in _tasks(len(fits), self.n_workers)
             )
-        workers_now = {worker for _, worker, _ in worker_results}
-        self._workers_were_ready = workers_now <= self._seen
-        self._seen |= workers_now
-        values = np.concatenate([values for values, _, _ in worker_results])
-        failed = {
-            split: error
-            for _, _, split_errors in worker_results
-            for split, error in split_errors.items()
-        }
-        return Predictions(values, Counter(), failed)
+        values, workers_now, errors = zip(*worker_results, strict=True)
+        self._workers_were_ready = self._seen.issuperset(workers_now)
+        self._seen.update(workers_now)
+        failed = dict[int, Exception]()
+        for split_errors in errors:
+            failed |= split_errors
+        return Predictions(np.concatenate(values), Counter(), failed)
 
     def _workers(self) -> "Parallel":
         """Who fits; as a context, for several calls: Ray starts processes for each context."""
@@ -170,17 +168,19 @@ def _fit_splits(
     then why fits that may fail have failed, by the number of the split: their values are 0.
     """
     failed: dict[int, Exception] = {}
-    shape = _shape(learner, sample, output, fits.testing)
-    values = np.full(shape, np.nan)
+    values = np.full(_shape(learner, sample, output, fits.testing), np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
 
+    def predictions_from(position: int) -> Iterator[np.ndarray]:
+        requests = (fits.of_row(sample, row) for row in rows[position:])
+        return learner.fit_predict_each(requests, output)
+
     with _as_worker(caller):
-        requests = (fits.of_row(sample, row) for row in rows)
-        prediction_iterator = learner.fit_predict_each(requests, output)
-        for row in rows:
+        iterator = predictions_from(0)
+        for position, row in enumerate(rows):
             tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
             try:
-                values[row, tested] = _next(prediction_iterator, learner, shape[2:], split, tested)
+                values[row, tested] = _next(iterator, learner, values.shape[2:], split, tested)
             except FailedFit as error:
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
@@ -193,6 +193,9 @@ def _fit_splits(
                         cause = RuntimeError(str(error))
                 # Pickled errors lose their cause, so it is an argument.
                 failed[split], values[row, tested] = FailedFit(str(error), cause), 0.0
+                # A generator ends with its first error; other iterators go on.
+                if isgenerator(iterator):
+                    iterator = predictions_from(position + 1)
     return values, os.getpid(), failed
 
 

@@ -12,6 +12,7 @@ import ucvtest as uv
 from tests.support.samples import breast_cancer
 from ucvtest.common import execution
 from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.results.result import uninterrupted
 
@@ -80,6 +81,20 @@ def test_a_failed_pair_is_left_out(kind):
     assert note.startswith("1 of 12 pairs of learning sets was left out for both learners")
     assert re.search("learner (nearer|linear) failed on split 9: RuntimeError: singular", note)
     assert fitted_as(kind, 12, "few").diagnostics["n_failed_pairs"] == 0
+
+
+def test_a_learner_that_yields_its_predictions_goes_on_after_a_failed_fit(monkeypatch):
+    # Steps of several pairs, whose fits come from one generator.
+    monkeypatch.setattr(one_by_one, "CLOCK", lambda: 0)
+
+    class Yielding(CallableLearner):
+        def fit_predict_each(self, fits, output):
+            for fit in fits:
+                yield self.fit_predict(*fit[:3], output, fit[3])
+
+    yielded = fitted(Yielding(learner(fails_on=[4])))
+    assert yielded.diagnostics["n_failed_pairs"] == 1
+    assert yielded.estimate == fitted(learner(fails_on=[4])).estimate
 
 
 @pytest.mark.parametrize("kind", KINDS)
