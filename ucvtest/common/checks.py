@@ -88,11 +88,12 @@ class Between:
     ends: bool = False
 
     def __str__(self) -> str:
-        if self.high == HIGHEST and self.low > -HIGHEST:
-            return f"{'of at least' if self.ends else 'above'} {self.low:g}"
-        if not self.ends:
-            return f"between {self.low:g} and {self.high:g}"
-        return f"from {self.low:g} to {self.high:g}"
+        """In words that follow the noun; none for all finite numbers."""
+        if self.high == HIGHEST:
+            above = "of at least" if self.ends else "above"
+            return f" {above} {self.low:g}" if self.low > -HIGHEST else ""
+        first, last = ("from", "to") if self.ends else ("between", "and")
+        return f" {first} {self.low:g} {last} {self.high:g}"
 
 
 HIGHEST = 1e100
@@ -137,10 +138,7 @@ def declared(name: str, value: Any, declaration: Any, default: Any = Parameter.e
     in_words = {int: "an integer", float: "a finite number"}
     listed = alternatives(
         [
-            *(
-                f"{in_words[kind]} {limits}{_remark(value, kind, limits)}"
-                for kind, limits in ranges
-            ),
+            *(f"{in_words[kind]}{limits}{_remark(value, kind, limits)}" for kind, limits in ranges),
             *map(repr, words),
             *none,
         ]

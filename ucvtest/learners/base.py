@@ -193,8 +193,8 @@ class SplitLearner(Learner):
     ) -> Iterator[np.ndarray]:
         """Predictions of several fits in their order: sample, learning and testing rows, seed.
 
-        They go on after an error in one. Learners that have workers of their own share the fits
-        out among them here.
+        They go on after an error in one, unless they are a generator: that is then called again for
+        the rest. Learners that have workers of their own share the fits out among them here.
         """
 
         def predict(fit: tuple[Sample, np.ndarray, np.ndarray, int]) -> np.ndarray:
@@ -459,7 +459,7 @@ def needs_labels(name: str) -> str:
     """The message about a learner of classes and a real response."""
     return (
         f"learner {name} needs class labels, but y contains real values: use ridge, knn or "
-        f"{term('a scikit-learn regressor')}"
+        f"{term('a scikit-learn regressor')}, or {arg('loss', 'zero_one')} if y contains labels"
     )
 
 

@@ -53,9 +53,7 @@ class SklearnLearner(SplitLearner):
     """
 
     backend: ClassVar[str] = "sklearn"
-    with_probabilities: ClassVar[str] = (
-        "a classifier with predict_proba, as sklearn.calibration.CalibratedClassifierCV makes one"
-    )
+    with_probabilities = "a classifier with predict_proba, as sklearn's CalibratedClassifierCV is"
 
     estimator: Any
     stops_early: bool = field(default=False, kw_only=True)

@@ -52,6 +52,8 @@ class NamedEstimator(SklearnLearner):
 
     called: str = ""
 
+    with_probabilities = Learner.with_probabilities
+
     @cached_property
     def name(self) -> str:
         """The name that was given."""

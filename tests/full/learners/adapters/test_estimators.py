@@ -165,7 +165,8 @@ def test_names():
 @pytest.mark.parametrize(
     ("learner", "sample", "output", "message"),
     [
-        (LogisticRegression(), "numbers", "number", "needs class labels, but y contains real"),
+        (LogisticRegression(), "numbers", "number", "needs class labels(?=.*zero_one)"),
+        ("ridge", "two", "probability", "gives no probability(?=.*such as lda)"),
         (LinearRegression(), "three", "label", "with this loss needs two classes"),
         (LogisticRegression(), "three", "number", "with this loss needs two classes"),
         (LinearRegression(), "two", "probability", "gives no probability"),
