@@ -31,8 +31,6 @@ from ucvtest.results.wording import direction, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-"""How to draw on axes, and the size of a picture."""
-
 COLOURS: dict[Role, str] = {
     "data": GREY,
     "estimate": CHOSEN,
