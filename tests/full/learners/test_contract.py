@@ -17,14 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from tests.full.learners.shrunken_means import ShrunkenMeans
 from tests.support.cells import all_of_them
-from tests.support.samples import (
-    breast_cancer,
-    diabetes,
-    evaluate,
-    iris,
-    learning_sets,
-    patients,
-)
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets, patients
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
@@ -113,9 +106,7 @@ ROWS = [
     kernel(KernelRidge(alpha=0.5, kernel="rbf"), "rbf", outputs="number", sample=diabetes),
     # Large systems are solved one by one.
     kernel(
-        *(KernelRidge(alpha=0.5, kernel="rbf"), "rbf"),
-        sample=lambda: breast_cancer(150),
-        size=100,
+        *(KernelRidge(alpha=0.5, kernel="rbf"), "rbf"), sample=lambda: breast_cancer(150), size=100
     ),
 ]
 

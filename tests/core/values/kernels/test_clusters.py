@@ -100,13 +100,7 @@ class TestFromScores:
         )
         scores = np.where(learnt[:, :, None], np.nan, table)
         found = auc_ustatistic.from_scores(
-            scores,
-            learnt,
-            y,
-            exact=True,
-            pos_label=positive,
-            group_weight=weight,
-            groups=names,
+            scores, learnt, y, exact=True, pos_label=positive, group_weight=weight, groups=names
         )
         assert found["auc"] == pytest.approx(theta, abs=1e-12)
         assert found["variance"] == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)

@@ -210,15 +210,7 @@ class TestMonteCarlo:
         assert abs(error) < 3.5 * values.std(ddof=1) / np.sqrt(len(values))
 
     @pytest.mark.parametrize(
-        "name",
-        [
-            "estimate",
-            "unbiased",
-            "asymptotic",
-            "jackknife",
-            "geometric",
-            "midpoint",
-        ],
+        "name", ["estimate", "unbiased", "asymptotic", "jackknife", "geometric", "midpoint"]
     )
     def test_stated_standard_error_is_the_spread_over_runs(self, runs, name):
         spread = np.std([values[name] for values, _ in runs], ddof=1)

@@ -11,11 +11,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
-from ucvtest.methods.influence.estimation import (
-    draw_resamples,
-    estimates_from,
-    fitted_losses,
-)
+from ucvtest.methods.influence.estimation import draw_resamples, estimates_from, fitted_losses
 from ucvtest.methods.influence.options import InfluenceOptions, Layout, resampled_classes
 from ucvtest.methods.influence.variances import study_variances
 
@@ -129,10 +125,7 @@ class TestDeletion:
         share = 0.9 if repeated == "whole" else 0.8  # the order of rows makes other random rules
         assert influence.variance < share * repaired.variance
 
-    @pytest.mark.parametrize(
-        ("n", "size", "repeated"),
-        [(6, 2, False), (6, 3, True), (8, 2, True)],
-    )
+    @pytest.mark.parametrize(("n", "size", "repeated"), [(6, 2, False), (6, 3, True), (8, 2, True)])
     def test_error(self, n, size, repeated):
         rule = Rule(2)
 
