@@ -284,7 +284,7 @@ class HypothesisTest(FromData, ABC):
     @property
     def loss(self) -> Any:
         """The loss; None where the test is about none, as with the AUC."""
-        return None if self.metric.ranks_pairs else self.metric
+        return None if self.question.metric.ranks_pairs else self.question.metric
 
     @property
     def learners(self) -> tuple[Learner, ...]:
