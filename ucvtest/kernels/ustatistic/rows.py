@@ -326,7 +326,7 @@ class Rows:
         """
         n, (some, *_), (first, *_) = self.strata.n_units, self.strata.parts, self.strata.members[0]
         self._fits_of_halves, block = None, draw % self.n_blocks
-        order = np.argsort(block, kind="stable")
+        order = np.lexsort((draw, block))
         rows = self.n_rows + order
         placed, learning, draw, block = placed[:, order], learning[order], draw[order], block[order]
         packed = np.packbits(learning, axis=1)

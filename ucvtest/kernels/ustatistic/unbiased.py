@@ -13,6 +13,7 @@ other half of the draws.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -153,18 +154,21 @@ def _of(part: Mapping[str, np.ndarray], keeps: np.ndarray, name: str, number: st
 
 
 def _pairs_of_draws(learnt: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """The rows (2, P) of all pairs of disjoint sets (M, n), as numbers, of one draw."""
-    order = np.argsort(draw, kind="stable")
-    first = np.flatnonzero(np.diff(draw[order], prepend=-1))
+    """The rows (2, P) of all pairs of disjoint sets (M, n), as numbers, of one draw.
+
+    Rows of a draw are next to each other.
+    """
+    first = np.flatnonzero(np.diff(draw, prepend=-1))
     size = np.diff(first, append=len(draw))
     pairs = [np.zeros((2, 0), dtype=int)]
-    for n_sets in np.unique(size):
-        places = np.triu_indices(n_sets, 1)
+    for n_sets in set(size.tolist()):
         starts = first[size == n_sets]
-        pairs.append(np.stack([order[starts[:, None] + place].ravel() for place in places]))
-    first_rows, second_rows = rows_of_pairs = np.concatenate(pairs, axis=1)
-    n_common = np.einsum("pn,pn->p", learnt[first_rows], learnt[second_rows])
-    return rows_of_pairs[:, n_common == 0]
+        rows = starts[:, None] + np.arange(n_sets)
+        sets = learnt[rows] if len(starts) < len(first) else learnt.reshape(len(first), n_sets, -1)
+        for i, j in combinations(range(n_sets), 2):
+            disjoint = np.einsum("dn,dn->d", sets[:, i], sets[:, j]) == 0
+            pairs.append(np.stack([starts + i, starts + j])[:, disjoint])
+    return np.concatenate(pairs, axis=1)
 
 
 _KINDS = ("product", "crossed", "diagonal", "swapped")
