@@ -338,13 +338,14 @@ class Rows:
                 sets = learning[of_block].astype(np.float32)
                 values = placed[:, of_block].astype(kind, copy=False)
                 ones = np.ones(len(sets), kind)
-                totals = np.stack([ones, *values[..., some].sum(axis=-1)])
-                learnt, *learnt_totals = totals @ sets
-                phi = totals[1:].astype(float) / self.strata.r[first]
+                totals = values[..., some].sum(axis=-1)
+                phi = totals.astype(float) / self.strata.r[first]
                 self.count[k] += len(sets)
-                self._learnt[k] += learnt
+                self._learnt[k] += ones @ sets
                 self._phi[:, k] += phi.sum(axis=-1)
-                self._learnt_phi[:, k] += np.stack(learnt_totals) / self.strata.r[first]
+                # One by one: equal columns are equal to the last bit.
+                learnt = np.stack([total @ sets for total in totals])
+                self._learnt_phi[:, k] += learnt / self.strata.r[first]
                 self._placed[:, k] += ones @ values
                 if self._together is not None:
                     self._together[k % 2] += sets.T @ sets
